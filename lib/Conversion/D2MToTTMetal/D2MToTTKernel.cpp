@@ -31,7 +31,7 @@ static bool isRegisters(Value memref) { return liesIn(memref.getType(), ttcore::
 
 static constexpr int64_t tileElements = 1024;
 
-/// Tiles of f32 that the registers hold while the packer has the other half.
+/// The number of f32 tiles that fit into the registers while the packer has the other half.
 static constexpr int64_t registerCount = 4;
 
 static int64_t bytesOf(Type element) {
@@ -51,8 +51,8 @@ static int64_t divisorUpTo(int64_t size, int64_t most) {
 namespace {
 class KernelConverter {
 public:
-  KernelConverter(func::FuncOp function, int64_t subblockTiles)
-      : function(function), builder(function.getContext()), subblockTiles(subblockTiles) {}
+  KernelConverter(func::FuncOp function, int64_t subblockTiles, bool tileByTile)
+      : function(function), builder(function.getContext()), subblockTiles(subblockTiles), tileByTile(tileByTile) {}
 
   LogicalResult run() {
     SmallVector<Operation *> ops;
@@ -97,8 +97,13 @@ private:
           }
           if (!isa<MemRefType>(get.getType()))
             return LogicalResult(op->emitOpError() << "gives " << get.getType() << "; expected a buffer");
-          addresses[get.getResult()] = ttkernel::GetCommonArgValOp::create(
-              builder, loc, indexType(), static_cast<uint32_t>(get.getOperandIndex()));
+          const auto number = static_cast<uint32_t>(get.getOperandIndex());
+          if (get.getResolutionStage() == ResolutionStage::Compile)
+            addresses[get.getResult()] = arith::IndexCastOp::create(
+                builder, loc, indexType(),
+                ttkernel::GetCompileTimeArgValOp::create(builder, loc, builder.getI32Type(), number));
+          else
+            addresses[get.getResult()] = ttkernel::GetCommonArgValOp::create(builder, loc, indexType(), number);
           return success();
         })
         .Case([&](CoreIndexOp core) {
@@ -107,15 +112,23 @@ private:
           core.getResult().replaceAllUsesWith(index);
           return success();
         })
+        .Case([&](MeshPositionOp position) {
+          Value device = ttkernel::ExperimentalGetMyDeviceIdOp::create(builder, loc, indexType());
+          Value columns = index(loc, meshColumns());
+          Value place = position.getDim() == 0 ? arith::DivSIOp::create(builder, loc, device, columns).getResult()
+                                               : arith::RemSIOp::create(builder, loc, device, columns).getResult();
+          position.getResult().replaceAllUsesWith(place);
+          return success();
+        })
         .Case([&](DMAReadOp read) {
           return convertTransfer(op, read.getSrc(), read.getSrcIndices(), read.getDst(), read.getDstIndices(),
-                                 read.getNumElems(), true);
+                                 read.getNumElems(), true, {});
         })
         .Case([&](DMAWriteOp write) {
           if (!write.getMcastShape().empty())
             return convertMulticast(write);
           return convertTransfer(op, write.getDst(), write.getDstIndices(), write.getSrc(), write.getSrcIndices(),
-                                 write.getNumElems(), false);
+                                 write.getNumElems(), false, write.getStartDevice());
         })
         .Case([&](SemaphoreSetOp set) {
           Value address = addresses.lookup(set.getSemaphore());
@@ -171,13 +184,17 @@ private:
         .Case([&](AcquireDstOp acquire) {
           if (cast<ShapedType>(acquire.getType()).getRank() != 1)
             return LogicalResult(op->emitOpError() << "gives " << acquire.getType() << "; expected a row of registers");
-          // Registers of another type are the same ones.
+          // Registers of another type are the same registers.
           if (sections.insert(op->getBlock()).second)
             ttkernel::TileRegsAcquireOp::create(builder, loc);
           return success();
         })
         .Case([&](NullTxOp) { return success(); })
-        .Case([&](memref::LoadOp load) { return success(); }) // where its value goes
+        .Case([&](memref::LoadOp load) {
+          if (isa<ttcore::TileType>(load.getType()))
+            return success(); // where its value goes
+          return convertLoad(load);
+        })
         .Case([&](memref::StoreOp store) { return convertStore(store); })
         .Case([&](TileTilizeBlockOp tilize) {
           return convertBlock<ttkernel::TilizeInitOp, ttkernel::TilizeBlockOp>(tilize, tilize.getOutput());
@@ -264,7 +281,7 @@ private:
                            "one core");
   }
 
-  /// The network's address of an address of all cores of a rectangle, and how many they are without this one.
+  /// The network address of an address on all cores of a rectangle, and the number of these cores without this one.
   FailureOr<std::pair<Value, Value>> groupOf(Operation *op, ValueRange start, ValueRange shape, Value address) {
     Location loc = op->getLoc();
     if (start.size() != 2 || shape.size() != 2)
@@ -280,7 +297,7 @@ private:
     return std::pair(target, arith::SubIOp::create(builder, loc, all, one).getResult());
   }
 
-  /// A block of this core to the same place of others.
+  /// Sends a block of this core to the same address of other cores.
   LogicalResult convertMulticast(DMAWriteOp op) {
     Location loc = op.getLoc();
     Value address = addresses.lookup(op.getSrc());
@@ -294,13 +311,34 @@ private:
     return success();
   }
 
-  /// A piece of the core's own memory, at an index of elements, and one of another core's: its row, its column, and
-  /// bytes into its part.
+  /// Returns the columns of the mesh that programs run on.
+  int64_t meshColumns() {
+    ttcore::DeviceOp device = ttcore::lookupDevice(function);
+    return device ? device.getDeviceAttr().getMeshShape().back() : 1;
+  }
+
+  /// Loads an integer of this core's part of a buffer.
+  LogicalResult convertLoad(memref::LoadOp load) {
+    Location loc = load.getLoc();
+    Value base = addresses.lookup(load.getMemRef());
+    if (!base || load.getMemRefType().getRank() != 4 || !load.getType().isInteger(32))
+      return load.emitOpError() << "loads " << load.getType() << " from " << load.getMemRefType()
+                                << "; expected a tile, or 32 bits of a buffer of the kernel";
+    Value row =
+        arith::MulIOp::create(builder, loc, load.getIndices()[2], index(loc, load.getMemRefType().getDimSize(3)));
+    Value number = arith::AddIOp::create(builder, loc, row, load.getIndices()[3]);
+    load.getResult().replaceAllUsesWith(
+        ttkernel::LoadFromL1Op::create(builder, loc, builder.getI32Type(), base, number).getResult());
+    return success();
+  }
+
+  /// A piece of the core's own memory, at an element index, and one of another core's: its row, its column, and the
+  /// byte offset into its part. `chip`: the row and the column in the mesh of the chip that is written to, or none.
   LogicalResult convertTransfer(Operation *op, Value remote, ValueRange at, Value own, ValueRange place, int64_t count,
-                                bool read) {
+                                bool read, ValueRange chip) {
     Location loc = op->getLoc();
     Value base = addresses.lookup(remote), to = addresses.lookup(own);
-    if (!base || !to || at.size() != 3 || place.size() != 1)
+    if (!base || !to || at.size() != 3 || place.size() != 1 || (!chip.empty() && chip.size() != 2))
       return op->emitOpError("expected a buffer of all cores with three indices, and one of this core with one; run "
                              "d2m-lower-load-store-ops-to-dma first");
     const int64_t bytes = bytesOf(cast<ShapedType>(remote.getType()).getElementType());
@@ -309,15 +347,21 @@ private:
       return failure();
     Value target =
         arith::AddIOp::create(builder, loc, to, arith::MulIOp::create(builder, loc, place[0], index(loc, bytes)));
-    if (read)
-      ttkernel::NocAsyncReadOp::create(builder, loc, *source, target, index(loc, count * bytes));
-    else
-      ttkernel::NocAsyncWriteOp::create(builder, loc, target, *source, index(loc, count * bytes));
+    Value size = index(loc, count * bytes);
+    if (read) {
+      ttkernel::NocAsyncReadOp::create(builder, loc, *source, target, size);
+    } else if (chip.empty()) {
+      ttkernel::NocAsyncWriteOp::create(builder, loc, target, *source, size);
+    } else {
+      Value line = arith::MulIOp::create(builder, loc, chip[0], index(loc, meshColumns()));
+      ttkernel::ExperimentalFabricFastWriteAnyLenOp::create(
+          builder, loc, arith::AddIOp::create(builder, loc, line, chip[1]), *source, target, size);
+    }
     return success();
   }
 
-  /// The network's address of bytes of a buffer: of a core's part, by its row, its column, and bytes into it. In DRAM,
-  /// the parts of cores lie in the channels in turn.
+  /// The network address of bytes of a buffer: in a core's part, by its row, its column, and the byte offset. In DRAM,
+  /// the parts of cores are in the channels in turn.
   FailureOr<Value> networkAddress(Operation *op, Value buffer, Value base, ValueRange at) {
     Location loc = op->getLoc();
     Value address = arith::AddIOp::create(builder, loc, base, at[2]);
@@ -344,7 +388,7 @@ private:
         .getResult();
   }
 
-  /// Computes as many output tiles at a time as the registers hold, each with all of the block's products.
+  /// Computes as many output tiles at a time as fit into the registers, each with all of the block's products.
   LogicalResult convertMatmul(TileMatmulBlockOp op) {
     Location loc = op.getLoc();
     Value a = blocks.lookup(op.getA()), b = blocks.lookup(op.getB()), out = blocks.lookup(op.getOutput());
@@ -359,15 +403,23 @@ private:
     const int64_t ct = divisorUpTo(columns, subblockTiles), rt = divisorUpTo(rows, subblockTiles / ct);
     Value transpose = index(loc, op.getTransposeB()), cts = index(loc, ct), rts = index(loc, rt),
           kts = index(loc, inner), zero = index(loc, 0);
-    ttkernel::MatmulBlockInitOp::create(builder, loc, a, b, out, transpose, cts, rts, kts);
+    if (tileByTile && op.getTransposeB())
+      return op.emitOpError("has a transposed operand, which only products of blocks have: not with use-tile-matmul");
+    if (tileByTile)
+      ttkernel::MatmulInitOp::create(builder, loc, a, b, out);
+    else
+      ttkernel::MatmulBlockInitOp::create(builder, loc, a, b, out, transpose, cts, rts, kts);
     auto rowLoop = scf::ForOp::create(builder, loc, zero, index(loc, rows), rts);
     builder.setInsertionPointToStart(rowLoop.getBody());
     auto columnLoop = scf::ForOp::create(builder, loc, zero, index(loc, columns), cts);
     builder.setInsertionPointToStart(columnLoop.getBody());
     Value row = rowLoop.getInductionVar(), column = columnLoop.getInductionVar();
     ttkernel::TileRegsAcquireOp::create(builder, loc);
-    ttkernel::ExperimentalMatmulBlockOp::create(builder, loc, a, b, arith::MulIOp::create(builder, loc, row, kts),
-                                                column, zero, transpose, cts, rts, kts, index(loc, columns));
+    if (tileByTile)
+      multiplyTiles(loc, a, b, row, column, {rt, ct, inner, columns});
+    else
+      ttkernel::ExperimentalMatmulBlockOp::create(builder, loc, a, b, arith::MulIOp::create(builder, loc, row, kts),
+                                                  column, zero, transpose, cts, rts, kts, index(loc, columns));
     for (int64_t r = 0; r < rt; ++r)
       for (int64_t c = 0; c < ct; ++c) {
         Value outRow = arith::AddIOp::create(builder, loc, row, index(loc, r));
@@ -379,7 +431,28 @@ private:
     return success();
   }
 
-  /// The buffer that a tile was loaded from, and the tile's number in its block.
+  struct Subblock {
+    int64_t rows, columns, inner, stride; // tiles; stride: of a row of the right block
+  };
+  /// Adds the products of a subblock's tiles to registers, one step of K after the other.
+  void multiplyTiles(Location loc, Value a, Value b, Value row, Value column, Subblock subblock) {
+    OpBuilder::InsertionGuard guard(builder);
+    Value inner = index(loc, subblock.inner), stride = index(loc, subblock.stride);
+    auto loop = scf::ForOp::create(builder, loc, index(loc, 0), inner, index(loc, 1));
+    builder.setInsertionPointToStart(loop.getBody());
+    Value step = loop.getInductionVar();
+    Value below = arith::MulIOp::create(builder, loc, step, stride);
+    for (int64_t r = 0; r < subblock.rows; ++r)
+      for (int64_t c = 0; c < subblock.columns; ++c) {
+        Value line = arith::AddIOp::create(builder, loc, row, index(loc, r));
+        Value left = arith::AddIOp::create(builder, loc, arith::MulIOp::create(builder, loc, line, inner), step);
+        Value across = arith::AddIOp::create(builder, loc, column, index(loc, c));
+        Value right = arith::AddIOp::create(builder, loc, below, across);
+        ttkernel::MatmulTilesOp::create(builder, loc, a, b, left, right, index(loc, r * subblock.columns + c));
+      }
+  }
+
+  /// The buffer from which a tile was loaded, and the tile's number in its block.
   std::pair<Value, Value> placeOf(Location loc, Value tile) {
     auto load = tile.getDefiningOp<memref::LoadOp>();
     if (!load || isRegisters(load.getMemRef()))
@@ -533,7 +606,7 @@ private:
     return success();
   }
 
-  /// Before the first tile goes through the registers, with a buffer that is read and one that is written.
+  /// Runs before the first tile enters the registers, with a buffer that is read and one that is written.
   void initialise() {
     auto arguments = function.getOps<ttkernel::GetCompileTimeArgValOp>();
     if (!written || arguments.empty())
@@ -551,6 +624,7 @@ private:
   func::FuncOp function;
   OpBuilder builder;
   const int64_t subblockTiles;
+  const bool tileByTile;            // products
   DenseMap<Value, Value> cbs;       // !d2m.cb to !ttkernel.cb
   DenseMap<Value, Value> addresses; // of buffers, and of room that was reserved
   DenseMap<Value, Value> blocks;    // memrefs that were waited for, or reserved, to their buffers
@@ -565,7 +639,7 @@ struct ConvertD2MToTTKernel : tt::impl::ConvertD2MToTTKernelBase<ConvertD2MToTTK
   void runOnOperation() override {
     const int64_t most = maxDstPhysicalSizeTiles ? maxDstPhysicalSizeTiles : registerCount;
     if (getOperation()->hasAttr(ttkernel::threadName) &&
-        failed(KernelConverter(getOperation(), std::min(most, registerCount)).run()))
+        failed(KernelConverter(getOperation(), std::min(most, registerCount), useTileMatmul).run()))
       signalPassFailure();
   }
 };

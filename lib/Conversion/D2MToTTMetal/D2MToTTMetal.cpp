@@ -57,13 +57,27 @@ template <class From, class To> struct LowerTransfer : OpConversionPattern<From>
     return success();
   }
 };
+
+struct LowerMeshShard : OpConversionPattern<d2m::MeshShardOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(d2m::MeshShardOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    auto input = dyn_cast<MemRefType>(adaptor.getInput().getType()), result = dyn_cast<MemRefType>(op.getType());
+    if (!input || !result || input.getMemorySpace() || result.getMemorySpace())
+      return notifyMatchFailure(rewriter, op, "is not of values of the host");
+    rewriter.replaceOpWithNewOp<ttmetal::MeshShardOp>(op, result, adaptor.getInput(), op.getShardTypeAttr(),
+                                                      op.getShardDirectionAttr(), op.getShardShapeAttr(),
+                                                      op.getShardDimsAttr());
+    return success();
+  }
+};
 } // namespace
 
 //===----------------------------------------------------------------------===//
 // Programs
 //===----------------------------------------------------------------------===//
 
-/// All cores of a grid, or why it is none of a chip.
+/// All cores of a grid, or the reason why it is not a grid of a chip.
 static ttmetal::CoreRangeAttr coresOf(d2m::GenericOp op, ConversionPatternRewriter &rewriter) {
   ArrayRef<int64_t> grid = op.getGrid().getShape();
   if (grid.size() != 2) {
@@ -131,10 +145,14 @@ struct LowerGeneric : OpConversionPattern<d2m::GenericOp> {
     }
     while (!modes.empty() && modes.back() == ttmetal::UnpackToDestMode::Default)
       modes.pop_back();
-    // An operand that is no circular buffer is reached by its address, which kernels that move data know.
+    // Data movement kernels access an operand that is not a circular buffer by its address.
     if (cbs.size() == operands.size())
       addresses.clear();
     auto computeArgs = ttmetal::KernelArgsAttr::get(getContext(), {}, arguments);
+    if (op->hasAttr(d2m::compileTimeArgsName)) { // behind the ports
+      llvm::append_range(arguments, addresses);
+      addresses.clear();
+    }
     auto kernelArgs = ttmetal::KernelArgsAttr::get(getContext(), addresses, arguments);
     SmallVector<Attribute> configs;
     for (auto thread : op.getThreads().getAsRange<d2m::ThreadAttr>()) {
@@ -166,7 +184,7 @@ struct ConvertD2MToTTMetal : tt::impl::ConvertD2MToTTMetalBase<ConvertD2MToTTMet
 
   LogicalResult initialize(MLIRContext *context) override {
     RewritePatternSet set(context);
-    set.add<LowerAlloc, LowerDealloc, LowerTransfer<d2m::ToDeviceOp, ttmetal::EnqueueWriteBufferOp>,
+    set.add<LowerAlloc, LowerDealloc, LowerMeshShard, LowerTransfer<d2m::ToDeviceOp, ttmetal::EnqueueWriteBufferOp>,
             LowerTransfer<d2m::ToHostOp, ttmetal::EnqueueReadBufferOp>>(context);
     set.add<LowerGeneric>(context, mathFidelity);
     patterns = FrozenRewritePatternSet(std::move(set));
@@ -177,7 +195,7 @@ struct ConvertD2MToTTMetal : tt::impl::ConvertD2MToTTMetalBase<ConvertD2MToTTMet
     ConversionTarget target(getContext());
     target.addLegalDialect<ttmetal::TTMetalDialect>();
     target.addLegalOp<func::FuncOp, func::ReturnOp>();
-    // Buffers of the host stay; of others patterns decide.
+    // Buffers of the host stay; patterns handle the others.
     target.addDynamicallyLegalDialect<memref::MemRefDialect>([](Operation *op) -> std::optional<bool> {
       bool onDevice = isa<memref::AllocOp, memref::DeallocOp>(op) &&
                       llvm::any_of(llvm::concat<const Type>(llvm::to_vector(op->getOperandTypes()),

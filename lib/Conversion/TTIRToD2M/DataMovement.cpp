@@ -1,10 +1,9 @@
 //===- DataMovement.cpp - data movement as copies between cores -----------===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// An op that only moves elements copies them from core to core, in rows: its
-// operands are untilized before it and its results tilized after it. If the op
-// maps elements of the result to those of an input, the copy reads by this map;
-// if it maps elements of an input to those of the result, the copy writes by it.
+// An op that only moves elements copies them from core to core, in rows: its operands are untilized before it and its
+// results tilized after it. If the op maps elements of the result to those of an input, the copy reads through this
+// map; if it maps elements of an input to those of the result, the copy writes through it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,7 +37,7 @@ using namespace mlir::tt;
 // Maps
 //===----------------------------------------------------------------------===//
 
-/// (row, column) of the matrix that a tensor is -> its indices.
+/// (row, column) of the matrix form of a tensor -> its indices.
 static AffineMap indicesOf(ArrayRef<int64_t> shape, MLIRContext *context) {
   AffineExpr row = getAffineDimExpr(0, context), column = getAffineDimExpr(1, context);
   SmallVector<AffineExpr> indices(shape.size());
@@ -68,7 +67,7 @@ static AffineMap matrixMap(ArrayRef<int64_t> from, ArrayRef<int64_t> to, AffineM
   return matrixOf(to, context).compose(map.compose(indicesOf(from, context)));
 }
 
-/// The indices in `to` of the element that has the same number in row-major order.
+/// The indices in `to` of the element with the same number in row-major order.
 static AffineMap reshapeMap(ArrayRef<int64_t> from, ArrayRef<int64_t> to, MLIRContext *context) {
   AffineExpr number = getAffineConstantExpr(0, context);
   for (auto [dim, size] : llvm::enumerate(from))
@@ -96,7 +95,7 @@ Value tt::producedBuffer(Value tiled) {
 }
 
 Value tt::rowsOf(OpBuilder &builder, Location loc, const TileTypes &types, Value tiled, const Placement &placement) {
-  // The rows that tiles were converted from are still there.
+  // The rows from which tiles were converted still exist.
   Value produced = producedBuffer(tiled);
   for (Operation *user : produced.getUsers()) {
     if (!types.options.foldsLayouts)
@@ -111,6 +110,26 @@ Value tt::rowsOf(OpBuilder &builder, Location loc, const TileTypes &types, Value
   return rows;
 }
 
+/// Returns the values of the host that rows of the device were made of; null if something else wrote them.
+static Value writtenFrom(Value rows) {
+  Value host;
+  for (Operation *user : rows.getUsers())
+    if (auto write = dyn_cast<d2m::ToDeviceOp>(user); write && write.getOutput() == rows)
+      host = write.getInput();
+    else if (auto generic = dyn_cast<d2m::GenericOp>(user); generic && llvm::is_contained(generic.getOutputs(), rows))
+      return {};
+  return host;
+}
+
+Value tt::hostOf(OpBuilder &builder, Location loc, const TileTypes &types, Value tiled, const Placement &placement) {
+  Value rows = rowsOf(builder, loc, types, tiled, placement);
+  if (Value host = writtenFrom(rows))
+    return host;
+  Value host = memref::AllocOp::create(builder, loc, placement.host);
+  d2m::ToHostOp::create(builder, loc, TypeRange(), rows, host, placement.layout);
+  return host;
+}
+
 static Value tilesOf(OpBuilder &builder, Location loc, Value rows, const Placement &placement) {
   Value tiled = memref::AllocOp::create(builder, loc, placement.tiled);
   createTilize(builder, loc, rows, tiled);
@@ -122,13 +141,51 @@ Value tt::pull(OpBuilder &builder, Location loc, const TileTypes &types, Value t
   Placement source = placeOf(types, from), target = placeOf(types, to);
   Value input = rowsOf(builder, loc, types, tiled, source);
   Value output = memref::AllocOp::create(builder, loc, target.rowMajor);
-  createCopy(builder, loc, output, collapsed(to.getShape()), input, matrixMap(to.getShape(), from.getShape(), map),
-             /*read=*/true);
+  createCopy(builder, loc, {output, collapsed(to.getShape()), input, matrixMap(to.getShape(), from.getShape(), map)});
+  return tilesOf(builder, loc, output, target);
+}
+
+Value tt::pullAt(OpBuilder &builder, Location loc, const TileTypes &types, const Choice &choice, RankedTensorType to) {
+  MLIRContext *context = builder.getContext();
+  auto from = choice.from;
+  Placement target = placeOf(types, to);
+  Value input = rowsOf(builder, loc, types, choice.tiled, placeOf(types, from));
+  Value index = rowsOf(builder, loc, types, choice.index, placeOf(types, choice.indexType));
+  Value output = memref::AllocOp::create(builder, loc, target.rowMajor);
+  // (row, column, index) -> row and column of the source.
+  SmallVector<AffineExpr> indices(indicesOf(to.getShape(), context).getResults());
+  indices.push_back(getAffineDimExpr(2, context));
+  AffineMap map =
+      matrixOf(from.getShape(), context).compose(choice.map.compose(AffineMap::get(3, 0, indices, context)));
+  createCopy(builder, loc,
+             {output, collapsed(to.getShape()), input, map, /*read=*/true, index, choice.indexPerElement});
+  return tilesOf(builder, loc, output, target);
+}
+
+Value tt::exchanged(OpBuilder &builder, Location loc, const TileTypes &types, Value tiled, RankedTensorType from,
+                    RankedTensorType to, AffineMap map, const Exchange &exchange) {
+  MLIRContext *context = builder.getContext();
+  Placement target = placeOf(types, to);
+  Value input = rowsOf(builder, loc, types, tiled, placeOf(types, from));
+  Value output = memref::AllocOp::create(builder, loc, target.rowMajor);
+  const bool reads = exchange.targets.empty();
+  RankedTensorType own = reads ? to : from, other = reads ? from : to;
+  if (from.getNumElements()) {
+    SmallVector<AffineExpr> indices(indicesOf(own.getShape(), context).getResults());
+    indices.push_back(getAffineDimExpr(2, context));
+    AffineMap places = AffineMap::get(3, 0, indices, context);
+    Exchange ofRows = exchange;
+    if (exchange.target)
+      ofRows.target = exchange.target.compose(places);
+    createCopy(builder, loc,
+               {reads ? output : input, collapsed(own.getShape()), reads ? input : output,
+                matrixOf(other.getShape(), context).compose(map.compose(places)), reads, Value(), false, &ofRows});
+  }
   return tilesOf(builder, loc, output, target);
 }
 
 namespace {
-/// A part of a result: where an element of an input goes.
+/// A part of a result: the position of each element of an input.
 struct Part {
   Value tiled;
   RankedTensorType type;
@@ -136,14 +193,15 @@ struct Part {
 };
 } // namespace
 
-/// Rows that have `parts`, of which some may be empty, and where there are none what they had, which is zero at first.
+/// Rows that contain `parts`, some of which may be empty, and elsewhere the previous contents, which are initially
+/// zero.
 static void push(OpBuilder &builder, Location loc, const TileTypes &types, ArrayRef<Part> parts, Value rows,
                  RankedTensorType to) {
   for (const Part &part : parts)
     if (part.type.getNumElements())
-      createCopy(builder, loc, rowsOf(builder, loc, types, part.tiled, placeOf(types, part.type)),
-                 collapsed(part.type.getShape()), rows, matrixMap(part.type.getShape(), to.getShape(), part.map),
-                 /*read=*/false);
+      createCopy(builder, loc,
+                 {rowsOf(builder, loc, types, part.tiled, placeOf(types, part.type)), collapsed(part.type.getShape()),
+                  rows, matrixMap(part.type.getShape(), to.getShape(), part.map), /*read=*/false});
 }
 
 //===----------------------------------------------------------------------===//
@@ -257,7 +315,7 @@ template <class OpT> struct LowerReshape : TilePattern<OpT> {
   }
 };
 
-/// The bytes of rows are copied, to rows of elements of the same size.
+/// The bytes of rows are copied to rows of elements of the same size.
 struct LowerBitcast : TilePattern<ttir::BitcastConvertOp> {
   using TilePattern::TilePattern;
   LogicalResult matchAndRewrite(ttir::BitcastConvertOp op, OpAdaptor adaptor,
@@ -270,9 +328,9 @@ struct LowerBitcast : TilePattern<ttir::BitcastConvertOp> {
                << "; expected types of one size";
       });
     Value rows = memref::AllocOp::create(rewriter, op.getLoc(), target.rowMajor);
-    createCopy(rewriter, op.getLoc(), rows, collapsed(to.getShape()),
-               rowsOf(rewriter, op.getLoc(), types, adaptor.getInput(), source),
-               AffineMap::getMultiDimIdentityMap(2, op.getContext()), /*read=*/true);
+    createCopy(rewriter, op.getLoc(),
+               {rows, collapsed(to.getShape()), rowsOf(rewriter, op.getLoc(), types, adaptor.getInput(), source),
+                AffineMap::getMultiDimIdentityMap(2, op.getContext())});
     rewriter.replaceOp(op, tilesOf(rewriter, op.getLoc(), rows, target));
     return success();
   }
@@ -341,7 +399,7 @@ struct LowerPad : TilePattern<ttir::PadOp> {
   }
 
 private:
-  /// A negative size crops the input, which is padded by what is left.
+  /// A negative size crops the input, and the other sizes pad it.
   static void cropFirst(ttir::PadOp op, ConversionPatternRewriter &rewriter) {
     RankedTensorType type = op.getInput().getType();
     SmallVector<int32_t> begins, ends, steps(type.getRank(), 1), padding;

@@ -8,7 +8,7 @@
 
 namespace mlir::tt {
 
-/// Indices of a tensor of shape `from` -> those of one of shape `to` that is broadcast to it.
+/// Indices of a tensor of shape `from` -> indices of one of shape `to`, which is broadcast to it.
 AffineMap broadcastMap(ArrayRef<int64_t> from, ArrayRef<int64_t> to, MLIRContext *context);
 
 /// A tensor of type `from` as an operand of an elementwise generic whose result has the shape of `to`, to which it is
@@ -16,16 +16,36 @@ AffineMap broadcastMap(ArrayRef<int64_t> from, ArrayRef<int64_t> to, MLIRContext
 TileOperand broadcastOperand(OpBuilder &builder, Location loc, const TileTypes &types, Value tiled,
                              RankedTensorType from, RankedTensorType to);
 
-/// The buffer that an op made, behind casts to the tensor and back.
+/// The buffer that an op created, behind casts to the tensor and back.
 Value producedBuffer(Value tiled);
 
 /// The elements of a tensor in rows.
 Value rowsOf(OpBuilder &builder, Location loc, const TileTypes &types, Value tiled, const Placement &placement);
 
-/// Tiles of a tensor of type `to`, each of whose elements is the one of `tiled` that `map` says, from indices to
-/// indices.
+/// Returns values of the host: those that tiles were made of, or a copy of them.
+Value hostOf(OpBuilder &builder, Location loc, const TileTypes &types, Value tiled, const Placement &placement);
+
+/// Tiles of a tensor of type `to`: each element is the one of `tiled` at the index that `map` computes.
 Value pull(OpBuilder &builder, Location loc, const TileTypes &types, Value tiled, RankedTensorType from,
            RankedTensorType to, AffineMap map);
+
+/// Elements that indices choose.
+struct Choice {
+  Value tiled;
+  RankedTensorType from;
+  Value index; // tiles of i32
+  RankedTensorType indexType;
+  AffineMap map;                // indices of the result, and the value of an index -> indices
+  bool indexPerElement = false; // otherwise one per row: the first element of the row of the same number
+};
+/// Returns tiles of a tensor of type `to`, each of whose elements is the one that an index chooses.
+Value pullAt(OpBuilder &builder, Location loc, const TileTypes &types, const Choice &choice, RankedTensorType to);
+
+/// Returns tiles of a tensor of type `to` that chips send the elements of `tiled` to. `map` maps indices and the
+/// position of the chip that sends to indices; elements that no chip sends are 0. Without targets, each chip reads its
+/// own elements: `map` maps indices of the result and the position to indices.
+Value exchanged(OpBuilder &builder, Location loc, const TileTypes &types, Value tiled, RankedTensorType from,
+                RankedTensorType to, AffineMap map, const Exchange &exchange);
 
 } // namespace mlir::tt
 

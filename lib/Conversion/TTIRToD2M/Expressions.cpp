@@ -144,7 +144,8 @@ Tensor Tensor::matmul(Tensor other, bool transposeB, bool wide) const {
   SmallVector<int64_t> result(joined(shape().drop_back(2), other.shape().drop_back(2)));
   result.push_back(shape()[rank() - 2]);
   result.push_back(other.shape()[other.rank() - (transposeB ? 2 : 1)]);
-  Type element = wide ? Type(e->builder.getF32Type()) : type().getElementType();
+  const bool isFloat = isa<FloatType>(type().getElementType());
+  Type element = wide && isFloat ? Type(e->builder.getF32Type()) : type().getElementType();
   return {ttir::MatmulOp::create(e->builder, e->loc, RankedTensorType::get(result, element), value, other.value,
                                  /*transpose_a=*/false, transposeB),
           e};

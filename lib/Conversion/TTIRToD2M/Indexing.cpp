@@ -1,9 +1,8 @@
 //===- Indexing.cpp - ops that select elements by position ----------------===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// An element is chosen by comparing positions with indices in one more
-// dimension, and reducing over it. What is not chosen is replaced before the
-// reduction, so that NaN and infinity stay where they are.
+// An element is selected by comparing positions with indices along an additional dimension, and reducing over it.
+// Elements that are not selected are replaced before the reduction, so that NaN and infinity do not spread.
 //
 //===----------------------------------------------------------------------===//
 
@@ -39,14 +38,14 @@ static Tensor positions(Tensor like, ArrayRef<int64_t> shape) {
   return like.e->constant(RankedTensorType::get(shape, like.type().getElementType()), values);
 }
 
-/// No value of the type is less.
+/// The lowest value of the type.
 static double leastOf(Tensor x) {
   if (isa<FloatType>(x.type().getElementType()))
     return -std::numeric_limits<double>::infinity();
   return x.type().getElementType().isUnsignedInteger() ? 0 : std::numeric_limits<int32_t>::min();
 }
 
-/// Elements of `x` where the mask is 1, of which there is at most one along the dimension.
+/// Elements of `x` where the mask is 1; there is at most one along the dimension.
 static Tensor chosen(Tensor mask, Tensor x, int64_t dim) { return mask.select(x, x.e->full(leastOf(x), x)).max({dim}); }
 
 /// The dimension as the last of [all others, dimension].
@@ -58,7 +57,7 @@ static Tensor rowsAlong(Tensor x, int64_t dim) {
   return x.permute(order).reshape({x.type().getNumElements() / size, size});
 }
 
-/// Undoes `rowsAlong` for a result of this shape.
+/// Reverses `rowsAlong` for a result of this shape.
 static Tensor fromRows(Tensor rows, ArrayRef<int64_t> shape, int64_t dim) {
   SmallVector<int64_t> last(shape), order;
   last.erase(last.begin() + dim);
@@ -82,14 +81,14 @@ static bool isTooLong(int64_t size, std::string &refusal) {
 // Order
 //===----------------------------------------------------------------------===//
 
-/// 1 where an element of `x` is in front of one of `y` in ascending order; NaN is the greatest.
+/// 1 where an element of `x` precedes one of `y` in ascending order; NaN is the greatest.
 static Tensor isLess(Tensor x, Tensor y) {
   Tensor less = x.less(y);
   return isa<FloatType>(x.type().getElementType()) ? less.maximum(x.equal(x) * y.notEqual(y)) : less;
 }
 
-/// Sorted rows and the positions that their elements had, stable. The place of an element is the number of those that
-/// are in front of it.
+/// Sorted rows and the original positions of their elements; the sort is stable. The rank of an element is the number
+/// of elements that precede it.
 static std::pair<Tensor, Tensor> sortedRows(Tensor rows, bool descending) {
   const int64_t batch = rows.shape()[0], size = rows.shape()[1];
   Tensor each = rows.reshape({batch, size, 1}), other = rows.reshape({batch, 1, size});
@@ -102,7 +101,7 @@ static std::pair<Tensor, Tensor> sortedRows(Tensor rows, bool descending) {
   return {chosen(mask, each, 1).reshape({batch, size}), chosen(mask, place, 1).reshape({batch, size})};
 }
 
-/// Sorts as many rows at once as have 2^18 comparisons: L1 holds several tensors of them.
+/// Sorts as many rows at once as need 2^18 comparisons: L1 holds several tensors of them.
 static std::pair<Tensor, Tensor> sorted(Tensor x, int64_t dim, bool descending) {
   constexpr int64_t comparisons = int64_t(1) << 18;
   const SmallVector<int64_t> shape(x.shape());
@@ -165,7 +164,7 @@ static SmallVector<Tensor> resultsOf(ttir::ArgMaxOp op, Expressions &e, std::str
   if (isa<FloatType>(x.type().getElementType()))
     isGreatest = isGreatest.maximum(rows.notEqual(rows));
   Tensor place = positions(rows, {1, size});
-  // The least place is the greatest of its distances to the end.
+  // The least position has the greatest distance to the end.
   Tensor distance = chosen(isGreatest, e.full(static_cast<double>(size - 1), place) - place, 1);
   return {e.full(static_cast<double>(size - 1), distance) - distance};
 }
@@ -197,23 +196,35 @@ Tensor tt::checked(Tensor index, int64_t size, Operation *op) {
   return (*index.e)(UnrealizedConversionCastOp::create(builder, loc, index.type(), output).getResult(0));
 }
 
+/// Elements of `x` in a shape, at places that are a map of their indices and of an index: one for each row, or element.
+static Tensor elementsAt(Tensor x, Tensor index, ArrayRef<int64_t> shape, AffineMap map, bool perElement) {
+  Expressions &e = *x.e;
+  index = index.as(e.builder.getI32Type());
+  const auto tiles = [&](Tensor tensor) {
+    return UnrealizedConversionCastOp::create(e.builder, e.loc, placeOf(e.types, tensor.type()).tiled, tensor.value)
+        .getResult(0);
+  };
+  auto type = RankedTensorType::get(shape, x.type().getElementType());
+  Value found =
+      pullAt(e.builder, e.loc, e.types, {tiles(x), x.type(), tiles(index), index.type(), map, perElement}, type);
+  return e(UnrealizedConversionCastOp::create(e.builder, e.loc, type, found).getResult(0));
+}
+
 static SmallVector<Tensor> resultsOf(ttir::GatherOp op, Expressions &e, std::string &refusal) {
-  Tensor x = e(op.getInput()).wide();
+  Tensor x = e(op.getInput());
   const auto dim = static_cast<int64_t>(op.getDim());
   if (isTooLong(x.shape()[dim], refusal))
     return {};
-  Tensor index = checked(e(op.getIndex()), x.shape()[dim], op).as(x.type().getElementType());
-  for (int64_t other = 0; other < x.rank(); ++other)
-    if (other != dim && index.shape()[other] != x.shape()[other])
-      x = x.slice(other, 0, index.shape()[other], 1);
-  Tensor rows = rowsAlong(x, dim), chosenOf = rowsAlong(index, dim);
-  const int64_t batch = rows.shape()[0], size = rows.shape()[1], count = chosenOf.shape()[1];
-  Tensor mask = positions(x, {1, size, 1}).equal(chosenOf.reshape({batch, 1, count}));
-  Tensor values = chosen(mask, rows.reshape({batch, size, 1}), 1);
-  return {fromRows(values, op.getIndex().getType().getShape(), dim)};
+  Tensor index = checked(e(op.getIndex()), x.shape()[dim], op);
+  MLIRContext *context = op.getContext();
+  SmallVector<AffineExpr> indices;
+  const auto rank = static_cast<unsigned>(x.rank());
+  for (unsigned each = 0; each < rank; ++each)
+    indices.push_back(getAffineDimExpr(static_cast<int64_t>(each) == dim ? rank : each, context));
+  return {elementsAt(x, index, index.shape(), AffineMap::get(rank + 1, 0, indices, context), /*perElement=*/true)};
 }
 
-/// Elements of the source that have one index are summed, or the last stays.
+/// Elements of the source with equal indices are summed, or the last one stays.
 static SmallVector<Tensor> resultsOf(ttir::ScatterOp op, Expressions &e, std::string &refusal) {
   Tensor x = e(op.getInput()).wide(), source = e(op.getSource()).wide();
   const auto dim = static_cast<int64_t>(op.getDim());
@@ -254,12 +265,12 @@ static Tensor isRowOf(Tensor index, int64_t count) {
 }
 
 Tensor tt::rowsAt(Tensor table, Tensor index, Operation *op) {
-  const int64_t count = table.shape()[0], width = table.shape()[1];
-  Tensor x = table.wide();
-  Tensor mask = isRowOf(checked(index, count, op).as(x.type().getElementType()), count);
-  return chosen(mask, x.reshape({1, count, width}), 1)
-      .reshape({index.type().getNumElements(), width})
-      .as(table.type().getElementType());
+  const int64_t count = index.type().getNumElements();
+  MLIRContext *context = op->getContext();
+  index = checked(index, table.shape()[0], op).reshape({count, 1});
+  return elementsAt(table, index, {count, table.shape()[1]},
+                    AffineMap::get(3, 0, {getAffineDimExpr(2, context), getAffineDimExpr(1, context)}, context),
+                    /*perElement=*/false);
 }
 
 static SmallVector<Tensor> resultsOf(ttir::EmbeddingOp op, Expressions &e, std::string &refusal) {
@@ -280,8 +291,8 @@ static SmallVector<Tensor> resultsOf(ttir::EmbeddingBackwardOp op, Expressions &
   return {mask.select(gradient, e.full(0, gradient)).sum({0})};
 }
 
-/// Slices whose begins are known when the program runs; negative ones count from the end. The result says how many
-/// elements there are.
+/// Slices whose begins are known at run time; negative ones count from the end. The result type states the number of
+/// elements.
 static SmallVector<Tensor> resultsOf(ttir::SliceDynamicOp op, Expressions &e, std::string &refusal) {
   Tensor x = e(op.getInput()).wide();
   Tensor begins = e(op.getBegins()).as(e.builder.getF32Type());

@@ -1,25 +1,31 @@
 //===- Matmul.cpp - products as generics ----------------------------------===//
 // SPDX-License-Identifier: Apache-2.0
 
+#include "Expressions.h"
 #include "Generics.h"
 #include "Patterns.h"
 #include "Shapes.h"
 
 #include "ttmlir/Dialect/TTIR/IR/Ops/AddOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/BitwiseAndOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/LinearOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/LogicalLeftShiftOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/LogicalRightShiftOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/MatmulOp.h"
 #include "ttmlir/Dialect/TTIR/IR/TTIR.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 #include <numeric>
+#include <optional>
+#include <type_traits>
 
 using namespace mlir;
 using namespace mlir::tt;
 
 static constexpr int64_t tileSize = 32;
-/// The bytes of a core's L1 that a product may use, and the maximum for its circular buffers of operands.
-static constexpr int64_t coreBytes = 1280 << 10, ringBytes = 512 << 10;
+/// Bytes of L1 per core that the circular buffers for operands of a product may take.
+static constexpr int64_t ringLimit = 512 << 10;
 static constexpr int64_t f32TileBytes = 4096;
 
 /// All dimensions but the last two.
@@ -53,12 +59,18 @@ struct LowerMatmul : TilePattern<ttir::MatmulOp> {
   LogicalResult matchAndRewrite(ttir::MatmulOp op, OpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
     RankedTensorType a = op.getA().getType(), b = op.getB().getType(), out = op.getType();
-    for (Type element : {a.getElementType(), b.getElementType(), out.getElementType()})
-      if (!isa<FloatType>(element))
-        return notifyMatchFailure(
-            rewriter, op, [&](Diagnostic &reason) { reason << "its elements are " << element << "; expected floats"; });
+    const auto isFloat = [](RankedTensorType type) { return isa<FloatType>(type.getElementType()); };
+    if (isFloat(a) != isFloat(b) || isFloat(a) != isFloat(out))
+      return notifyMatchFailure(rewriter, op, [&](Diagnostic &reason) {
+        reason << "it multiplies " << a.getElementType() << " and " << b.getElementType() << " to "
+               << out.getElementType() << "; expected floats, or integers";
+      });
     if (a.getRank() < 2 || b.getRank() < 2) {
       multiplyMatrices(op, rewriter);
+      return success();
+    }
+    if (!isFloat(out)) {
+      rewriter.replaceOp(op, multiplyIntegers(op, rewriter));
       return success();
     }
     if (alignOperands(op, rewriter))
@@ -80,12 +92,16 @@ struct LowerMatmul : TilePattern<ttir::MatmulOp> {
     const auto partBytes = [](const Placement &placed) {
       return placed.tiles[0] * placed.tiles[1] * static_cast<int64_t>(placed.tile().getSizeBytes());
     };
+    const int64_t coreBytes = types.options.coreBytes, mostRingBytes = std::min(ringLimit, coreBytes / 5 * 2);
     int64_t room = coreBytes - partBytes(left) - partBytes(placeOf(types, b)) - partBytes(target);
-    if (room < ringBytes / 4) // then parts lie in DRAM
+    const int64_t ringBytes = types.options.blocks == d2m::BufferSizePolicy::Max ? coreBytes : mostRingBytes;
+    if (room < mostRingBytes / 4) // then parts lie in DRAM
       room = coreBytes / 2;
     if ((blockRows + blockColumns) * inner * tileBytes > std::min(room, ringBytes)) {
       // Sums of several blocks of K are kept in f32, for as many rows at a time as leave room for the operands.
-      const auto sumBytes = [&] { return blockRows * blockColumns * f32TileBytes; };
+      // Registers add a block's products to the sums of a buffer, and write to a second one.
+      const int64_t sumCount = types.options.accumulatesInL1 ? 1 : 3;
+      const auto sumBytes = [&] { return blockRows * blockColumns * f32TileBytes * sumCount; };
       for (int64_t rowsThere = blockRows; sumBytes() > room / 2 && blockRows > 1;)
         do
           --blockRows;
@@ -97,11 +113,17 @@ struct LowerMatmul : TilePattern<ttir::MatmulOp> {
           while (target.tiles[1] % blockColumns);
       room -= sumBytes();
     }
-    const int64_t blockInner = innerBlock(inner, (blockRows + blockColumns) * tileBytes,
-                                          std::clamp<int64_t>(room, 0, ringBytes), types.options.streamBuffers);
+    if (types.options.blocks == d2m::BufferSizePolicy::Min)
+      blockRows = blockColumns = 1;
+    const int64_t blockInner = types.options.blocks == d2m::BufferSizePolicy::Min
+                                   ? 1
+                                   : innerBlock(inner, (blockRows + blockColumns) * tileBytes,
+                                                std::clamp<int64_t>(room, 0, ringBytes), types.options.streamBuffers);
     product.steps = inner / blockInner;
     product.transposeB = op.getTransposeB();
     product.isShared = isFlat;
+    product.columnsFirst = types.options.columnsFirst;
+    product.accumulatesInL1 = types.options.accumulatesInL1;
 
     const auto dim = [&](unsigned number) { return getAffineDimExpr(number, context); };
     AffineExpr aRow = dim(0) * blockRows + dim(2);
@@ -130,6 +152,65 @@ struct LowerMatmul : TilePattern<ttir::MatmulOp> {
   }
 
 private:
+  /// Returns a product of integers, modulo 2^bits: the sum of the shifted products of their bytes, each of which is
+  /// exact in f32 for up to 256 steps of K.
+  Value multiplyIntegers(ttir::MatmulOp op, OpBuilder &builder) const {
+    constexpr int64_t exactSteps = 256, byteBits = 8;
+    Expressions e(builder, op.getLoc(), types);
+    const auto bitsOf = [](Type element) { return static_cast<int64_t>(element.getIntOrFloatBitWidth()); };
+    const auto shifted = [&](auto tag, Tensor x, int64_t bits) {
+      using Op = typename decltype(tag)::type;
+      if (bits == 0)
+        return x;
+      return e(Op::create(builder, e.loc, x.type(), x.value, e.full(static_cast<double>(bits), x).value));
+    };
+    const auto lowBits = [&](Tensor x, int64_t bits) {
+      const double mask = static_cast<double>((int64_t(1) << bits) - 1);
+      return e(ttir::BitwiseAndOp::create(builder, e.loc, x.type(), x.value, e.full(mask, x).value));
+    };
+    const Type out = op.getType().getElementType();
+    const int64_t outBytes = bitsOf(out) / byteBits;
+    const Type word = bitsOf(out) == 32 ? out : Type(builder.getI32Type());
+    // The bytes of both operands, and where K is.
+    const auto bytesOf = [&](Tensor x) {
+      const int64_t bits = bitsOf(x.type().getElementType());
+      if (bits < 32)
+        x = x.as(builder.getI32Type());
+      SmallVector<Tensor> bytes;
+      for (int64_t i = 0; i < std::min(outBytes, bits / byteBits); ++i) {
+        Tensor rest = shifted(std::type_identity<ttir::LogicalRightShiftOp>(), x, i * byteBits);
+        bytes.push_back(lowBits(rest, byteBits).as(builder.getF32Type()));
+      }
+      return bytes;
+    };
+    const SmallVector<Tensor> a = bytesOf(e(op.getA())), b = bytesOf(e(op.getB()));
+    const int64_t aDim = a.front().rank() - (op.getTransposeA() ? 2 : 1);
+    const int64_t bDim = b.front().rank() - (op.getTransposeB() ? 1 : 2);
+    const int64_t inner = a.front().shape()[static_cast<size_t>(aDim)];
+    std::optional<Tensor> result;
+    for (int64_t place = 0; place < outBytes; ++place) {
+      std::optional<Tensor> sum;
+      for (auto [i, left] : llvm::enumerate(a))
+        for (auto [j, right] : llvm::enumerate(b))
+          for (int64_t k = 0; static_cast<int64_t>(i + j) == place && k < inner; k += exactSteps) {
+            const int64_t end = std::min(inner, k + exactSteps);
+            const bool isWhole = end - k == inner;
+            Tensor x = isWhole ? left : left.slice(aDim, k, end, 1), y = isWhole ? right : right.slice(bDim, k, end, 1);
+            Tensor product = e(ttir::MatmulOp::create(builder, e.loc, op.getType().clone(builder.getF32Type()), x.value,
+                                                      y.value, op.getTransposeA(), op.getTransposeB()));
+            product = product.as(word);
+            sum = sum ? *sum + product : product;
+          }
+      if (!sum)
+        continue;
+      Tensor term = shifted(std::type_identity<ttir::LogicalLeftShiftOp>(), *sum, place * byteBits);
+      result = result ? *result + term : term;
+    }
+    if (!result) // no steps
+      result = e.full(0, {op, &e});
+    return (bitsOf(out) < 32 ? lowBits(result->as(word), bitsOf(out)) : *result).as(out).value;
+  }
+
   /// The largest number of tiles of K, of `bytes` each in both operands, for which circular buffers have room.
   static int64_t innerBlock(int64_t inner, int64_t bytes, int64_t room, int64_t buffers) {
     // Either all of K is one block, or there is room for the next blocks, too.

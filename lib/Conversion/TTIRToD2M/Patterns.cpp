@@ -44,7 +44,7 @@ Value tt::toDevice(OpBuilder &builder, Location loc, Value host, const Placement
 // Elementwise ops
 //===----------------------------------------------------------------------===//
 
-/// Replaces an op by a generic whose cores make tiles of tiles at the same places.
+/// Replaces an op by a generic whose cores compute tiles from tiles at the same positions.
 static LogicalResult lowerElementwise(ConversionPatternRewriter &rewriter, const TileTypes &types, Operation *op,
                                       ValueRange inputs, TileBody body) {
   auto type = cast<RankedTensorType>(op->getResult(0).getType());
@@ -58,7 +58,7 @@ static LogicalResult lowerElementwise(ConversionPatternRewriter &rewriter, const
 }
 
 namespace {
-/// Ops that are one on tiles, too: the rows of TileOps.def.
+/// Ops that are also an op on tiles: the rows of TileOps.def.
 class LowerByRow : public ConversionPattern {
 public:
   LowerByRow(const TileTypes &types, MLIRContext *context, StringRef ttir, StringRef tile)
@@ -107,7 +107,7 @@ struct LowerTypecast : TilePattern<ttir::TypecastOp> {
 // Constants
 //===----------------------------------------------------------------------===//
 
-/// Constants that are one float are made on the cores, others come from the host.
+/// Constants with a single float are created on the cores, others are sent by the host.
 static LogicalResult lowerConstant(ConversionPatternRewriter &rewriter, const TileTypes &types, SymbolTable &symbols,
                                    Operation *op, ElementsAttr values) {
   Placement placement = placeOf(types, op->getResult(0).getType());
@@ -119,7 +119,7 @@ static LogicalResult lowerConstant(ConversionPatternRewriter &rewriter, const Ti
       return d2m::TileFillOp::create(b, loc, placement.tile(), value);
     });
   }
-  // The types of values may say less than that of the result, which the device has: i32 for si32.
+  // Value types may be less specific than that of the result, which the device has: i32 for si32.
   if (ttcore::elementTypeToDataType(values.getElementType()) != placement.tile().getDataType())
     return notifyMatchFailure(rewriter, op, [&](Diagnostic &reason) {
       reason << "values of " << values.getElementType() << "; expected " << placement.host.getElementType();
@@ -138,7 +138,7 @@ static LogicalResult lowerConstant(ConversionPatternRewriter &rewriter, const Ti
   return success();
 }
 
-/// The constant of one value; an integer of up to 32 bits is exact as a double.
+/// A splat constant; an integer of up to 32 bits is exact as a double.
 static LogicalResult lowerFilled(ConversionPatternRewriter &rewriter, const TileTypes &types, SymbolTable &symbols,
                                  Operation *op, double value) {
   auto type = cast<RankedTensorType>(op->getResult(0).getType());
@@ -192,7 +192,7 @@ template <class OpT> struct LowerFilled : ConstantPattern<OpT> {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Ops on tensors of blocks are ops on f32, with casts before and behind them.
+/// Ops on tensors of block formats become ops on f32, with casts before and after.
 struct LowerBlocks : ConversionPattern {
   LowerBlocks(const TileTypes &types, MLIRContext *context)
       : ConversionPattern(types, MatchAnyOpTypeTag(), /*benefit=*/3, context) {
@@ -224,7 +224,7 @@ struct LowerBlocks : ConversionPattern {
   }
 };
 
-/// Nothing is computed for results without elements.
+/// Results without elements need no computation.
 struct LowerEmpty : ConversionPattern {
   LowerEmpty(const TileTypes &types, MLIRContext *context)
       : ConversionPattern(types, MatchAnyOpTypeTag(), /*benefit=*/2, context), types(types) {}
@@ -259,8 +259,14 @@ struct LowerReturn : TilePattern<func::ReturnOp> {
     const size_t count = op.getNumOperands() - (written ? static_cast<size_t>(written.size()) : 0);
     for (auto [number, value, tiled] : llvm::enumerate(op.getOperands(), adaptor.getOperands())) {
       Placement placement = placeOf(types, value.getType());
-      Value rows = rowsOf(rewriter, op.getLoc(), types, tiled, placement);
-      Value result;
+      if (number < count) {
+        Value host = hostOf(rewriter, op.getLoc(), types, tiled, placement);
+        if (host.getDefiningOp<memref::AllocOp>() || host.getDefiningOp<d2m::MeshShardOp>()) {
+          results.push_back(host);
+          continue;
+        }
+      }
+      Value rows = rowsOf(rewriter, op.getLoc(), types, tiled, placement), result;
       if (number < count)
         results.push_back(result = memref::AllocOp::create(rewriter, op.getLoc(), placement.host));
       else
@@ -289,6 +295,7 @@ void tt::addPatterns(RewritePatternSet &patterns, const TileTypes &types, Symbol
   patterns.add<LowerConstant, LowerFilled<ttir::FullOp>, LowerFilled<ttir::OnesOp>, LowerFilled<ttir::ZerosOp>>(
       types, context, symbols);
   addAttentionPatterns(patterns, types);
+  addCollectivePatterns(patterns, types);
   addCompositePatterns(patterns, types);
   addMatmulPatterns(patterns, types);
   addMovementPatterns(patterns, types);

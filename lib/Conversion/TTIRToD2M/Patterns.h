@@ -6,13 +6,22 @@
 #include "../Conversion.h"
 #include "Buffers.h"
 
+#include "ttmlir/Dialect/D2M/Transforms/Policies.h"
+
 #include "mlir/IR/SymbolTable.h"
 
 namespace mlir::tt {
 
 struct LoweringOptions {
-  int64_t streamBuffers = 2; // of a circular buffer that is read from other cores
-  bool foldsLayouts = true;  // the rows of a tilized tensor are used again
+  int64_t streamBuffers = 2;                                  // of a circular buffer that is read from other cores
+  bool foldsLayouts = true;                                   // the rows of a tilized tensor are used again
+  std::array<int64_t, 2> mesh = {1, 1};                       // rows and columns of chips
+  bool columnsFirst = false;                                  // the outer loop of a product is over columns
+  bool accumulatesInL1 = true;                                // the parts of a product
+  d2m::BufferSizePolicy blocks = d2m::BufferSizePolicy::Auto; // of products
+  int64_t coreBytes = int64_t(1280) << 10;                    // of L1, that a product may take
+
+  int64_t chips() const { return mesh[0] * mesh[1]; }
 };
 
 /// A tensor becomes a buffer of its tiles.
@@ -46,7 +55,7 @@ Placement placeOf(const TileTypes &types, Type type);
 /// The tiles of a value of the host.
 Value toDevice(OpBuilder &builder, Location loc, Value host, const Placement &placement);
 
-/// A pattern for an op whose operands and result have places, which the driver has checked.
+/// A pattern for an op whose operands and result have placements, which the driver has checked.
 template <class OpT> class TilePattern : public OpConversionPattern<OpT> {
 public:
   TilePattern(const TileTypes &types, MLIRContext *context) : OpConversionPattern<OpT>(types, context), types(types) {
@@ -61,6 +70,7 @@ protected:
 void addPatterns(RewritePatternSet &patterns, const TileTypes &types, SymbolTable &symbols);
 /// Each adds the patterns of one family.
 void addAttentionPatterns(RewritePatternSet &patterns, const TileTypes &types);
+void addCollectivePatterns(RewritePatternSet &patterns, const TileTypes &types);
 void addCompositePatterns(RewritePatternSet &patterns, const TileTypes &types);
 void addMatmulPatterns(RewritePatternSet &patterns, const TileTypes &types);
 void addMovementPatterns(RewritePatternSet &patterns, const TileTypes &types);

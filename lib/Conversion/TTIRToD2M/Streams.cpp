@@ -11,6 +11,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::tt;
@@ -50,7 +51,7 @@ static AffineMap placeMap(const ttmetal::DeviceBuffer &buffer, MLIRContext *cont
   return AffineMap::get(2, 0, {row.floorDiv(rows), column.floorDiv(columns), row % rows, column % columns}, context);
 }
 
-/// The greatest value of an expression of dimensions of these sizes, if it has no negative parts.
+/// The greatest value of an expression of dimensions of these sizes, if it has no negative terms.
 static std::optional<int64_t> greatestOf(AffineExpr expr, ArrayRef<int64_t> sizes) {
   if (auto constant = dyn_cast<AffineConstantExpr>(expr))
     return constant.getValue() < 0 ? std::nullopt : std::optional(constant.getValue());
@@ -75,7 +76,8 @@ static std::optional<int64_t> greatestOf(AffineExpr expr, ArrayRef<int64_t> size
   }
 }
 
-/// The buffer as the blocks that are read of it. What pads blocks may lie beyond the buffer: any of its tiles will do.
+/// The buffer as the blocks that are read from it. Padding of blocks may be beyond the buffer: any of its tiles is
+/// valid there.
 static Value createView(OpBuilder &builder, Location loc, const Stream &stream) {
   auto buffer = *ttmetal::DeviceBuffer::of(stream.buffer.getType());
   SmallVector<AffineExpr> places(stream.map.getResults());
@@ -96,10 +98,10 @@ static Value createRing(OpBuilder &builder, Location loc, std::array<int64_t, 2>
   return memref::AllocOp::create(builder, loc, deviceType(grid, {block[0] * count, block[1]}, element));
 }
 
-/// Bytes of a block up to which its circular buffer has a second one.
+/// The largest block, in bytes, whose circular buffer has a second block.
 static constexpr uint64_t streamedBytes = 64 << 10;
 
-/// Tiles that a buffer of a reduction's stream has.
+/// The number of tiles of a buffer of a reduction's stream.
 static constexpr int64_t reducedTiles = 4;
 
 namespace {
@@ -120,18 +122,18 @@ public:
     ringBlocks.push_back(blockType(stream.block, element));
     return views.size() - 1;
   }
-  /// An input whose tiles lie where the output's do; added behind all streams.
+  /// An input whose tiles have the output's placement; added after all streams.
   size_t addInPlace(Value buffer) {
     views.push_back(buffer);
     return views.size() - 1;
   }
-  /// A buffer that the computation alone uses.
-  void addScratch(std::array<int64_t, 2> block, Type element) {
-    rings.push_back(createRing(builder, loc, grid, block, 1, element));
+  /// A buffer for the computation alone.
+  void addScratch(std::array<int64_t, 2> block, Type element, int64_t count = 1) {
+    rings.push_back(createRing(builder, loc, grid, block, count, element));
     ringBlocks.push_back(blockType(block, element));
   }
 
-  /// Begins the thread; the builder is left within.
+  /// Begins the thread; leaves the builder inside it.
   void begin(ArrayRef<int64_t> factors, ArrayRef<AffineMap> maps, ArrayRef<ttcore::IteratorType> iterators,
              bool f32Registers = true) {
     MLIRContext *context = builder.getContext();
@@ -157,11 +159,12 @@ public:
 
   Value in(size_t number) { return generic.getRegion(0).getArgument(static_cast<unsigned>(number)); }
   Value out() { return generic.getRegion(0).getArgument(static_cast<unsigned>(views.size())); }
-  /// The circular buffer of a stream, or, behind those, of the scratch.
+  /// The circular buffer of a stream or, after those, of the scratch space.
   Value ring(size_t number) {
     return generic.getRegion(0).getArgument(static_cast<unsigned>(views.size() + 1 + number));
   }
-  /// Loads a block of a stream and waits for it. Cores with one coordinate in dimension `sharedAlong` load the same.
+  /// Loads a block of a stream and waits for it. Cores with equal coordinates in dimension `sharedAlong` load the same
+  /// block.
   Value load(size_t stream, ValueRange at, std::optional<int64_t> sharedAlong = {}) {
     SmallVector<Value> dims;
     if (sharedAlong)
@@ -197,7 +200,7 @@ public:
 } // namespace
 
 namespace {
-/// The registers of a section, which the builder stands at the begin of. A register can be taken as tiles of any type.
+/// The registers of a section, at whose beginning the builder is. A register can be used as tiles of any type.
 class Registers {
 public:
   Registers(OpBuilder &builder, Location loc) : builder(builder), loc(loc) {}
@@ -244,8 +247,10 @@ void tt::createMatmul(OpBuilder &builder, Location loc, const Product &product, 
                b = kernel.add(product.b, isOne ? 1 : product.b.buffers);
   MLIRContext *context = builder.getContext();
   Type partial = ttcore::TileType::get(context, ttcore::DataType::Float32);
-  const bool inParts = product.steps > 1;
+  const bool inParts = product.steps > 1, inRegisters = inParts && !product.accumulatesInL1;
   if (inParts)
+    kernel.addScratch({rows, columns}, partial, inRegisters ? 2 : 1);
+  if (inRegisters)
     kernel.addScratch({rows, columns}, partial);
 
   // The nest is (row block, column block, step).
@@ -256,12 +261,40 @@ void tt::createMatmul(OpBuilder &builder, Location loc, const Product &product, 
                {AffineMap::get(3, 0, {m, k}, context), AffineMap::get(3, 0, {bRow.getResult(0), n}, context),
                 AffineMap::get(3, 0, {m, n}, context)},
                {IteratorType::Parallel, IteratorType::Parallel, IteratorType::Reduction});
-  auto group = createFor(builder, loc, 0, groups);
-  Value row = kernel.ofCore(0, groups, group.getInductionVar()), column = kernel.core(1);
-  if (columnBlocks > 1)
-    column = kernel.ofCore(1, columnBlocks, createFor(builder, loc, 0, columnBlocks).getInductionVar());
-  Value scratch = inParts ? kernel.ring(2) : Value();
-  Value sums = inParts ? kernel.reserve(scratch) : kernel.reserve(kernel.out());
+  Value row, column = kernel.core(1);
+  const auto overColumns = [&] {
+    if (columnBlocks > 1)
+      column = kernel.ofCore(1, columnBlocks, createFor(builder, loc, 0, columnBlocks).getInductionVar());
+  };
+  if (product.columnsFirst)
+    overColumns();
+  row = kernel.ofCore(0, groups, createFor(builder, loc, 0, groups).getInductionVar());
+  if (!product.columnsFirst)
+    overColumns();
+  Value scratch = inParts ? kernel.ring(2) : Value(), partialRing = inRegisters ? kernel.ring(3) : Value();
+  // Stores tiles that are made of those at the same place of some blocks.
+  const auto forEachTile = [&](ArrayRef<Value> blocks, Value result, auto make) {
+    OpBuilder::InsertionGuard inner(builder);
+    Value r = createFor(builder, loc, 0, rows).getInductionVar();
+    Value c = createFor(builder, loc, 0, columns).getInductionVar();
+    Registers registers(builder, loc);
+    Type tile = cast<ShapedType>(result.getType()).getElementType();
+    for (auto [slot, block] : llvm::enumerate(blocks))
+      registers.set(static_cast<int64_t>(slot), memref::LoadOp::create(builder, loc, block, ValueRange{r, c}));
+    make(registers);
+    memref::StoreOp::create(builder, loc, registers.get(0, tile), result, ValueRange{r, c});
+  };
+  Value sums;
+  if (inRegisters) {
+    forEachTile({}, kernel.reserve(scratch), [&](Registers &registers) {
+      Value zero = arith::ConstantOp::create(builder, loc, builder.getF32FloatAttr(0));
+      registers.as(partial);
+      registers.set(0, d2m::TileFillOp::create(builder, loc, partial, zero));
+    });
+    kernel.push(scratch);
+  } else {
+    sums = kernel.reserve(inParts ? scratch : kernel.out());
+  }
   {
     OpBuilder::InsertionGuard inner(builder);
     auto steps = createFor(builder, loc, 0, product.steps);
@@ -270,7 +303,9 @@ void tt::createMatmul(OpBuilder &builder, Location loc, const Product &product, 
     Value blockB = kernel.load(b, {d2m::expand(builder, loc, product.bRow, {row, step})[0], column},
                                product.isShared ? std::optional<int64_t>(1) : std::nullopt);
     const auto constant = [&](int64_t value) -> Value { return arith::ConstantIntOp::create(builder, loc, value, 32); };
-    if (inParts) {
+    if (inRegisters) {
+      sums = kernel.reserve(partialRing);
+    } else if (inParts) {
       Value first = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, step, createIndex(builder, loc, 0));
       d2m::SetL1AccumulateOp::create(builder, loc,
                                      arith::SelectOp::create(builder, loc, first, constant(0), constant(1)));
@@ -278,31 +313,37 @@ void tt::createMatmul(OpBuilder &builder, Location loc, const Product &product, 
     d2m::TileMatmulBlockOp::create(builder, loc, blockA, blockB, sums, product.transposeB);
     kernel.pop(kernel.ring(a));
     kernel.pop(kernel.ring(b));
+    if (inRegisters) {
+      kernel.push(partialRing);
+      Value before = kernel.wait(scratch), next = kernel.wait(partialRing);
+      forEachTile({before, next}, kernel.reserve(scratch), [&](Registers &registers) {
+        registers.set(
+            0, d2m::TileAddOp::create(builder, loc, partial, registers.get(0, partial), registers.get(1, partial)));
+      });
+      kernel.push(scratch);
+      kernel.pop(scratch);
+      kernel.pop(partialRing);
+    }
   }
   if (inParts) {
-    d2m::SetL1AccumulateOp::create(builder, loc, arith::ConstantIntOp::create(builder, loc, 0, 32));
-    kernel.push(scratch);
-    Value whole = kernel.wait(scratch), result = kernel.reserve(kernel.out());
-    OpBuilder::InsertionGuard inner(builder);
-    Value r = createFor(builder, loc, 0, rows).getInductionVar();
-    Value c = createFor(builder, loc, 0, columns).getInductionVar();
-    Registers registers(builder, loc);
-    registers.set(0, memref::LoadOp::create(builder, loc, whole, ValueRange{r, c}));
-    Type tile = cast<ShapedType>(result.getType()).getElementType();
-    memref::StoreOp::create(builder, loc, registers.get(0, tile), result, ValueRange{r, c});
-  }
-  if (inParts)
+    if (!inRegisters) {
+      d2m::SetL1AccumulateOp::create(builder, loc, arith::ConstantIntOp::create(builder, loc, 0, 32));
+      kernel.push(scratch);
+    }
+    Value whole = kernel.wait(scratch);
+    forEachTile({whole}, kernel.reserve(kernel.out()), [](Registers &) {});
     kernel.pop(scratch);
+  }
   kernel.push(kernel.out());
   if (columnBlocks > 1) // not in the order of the core's part
-    d2m::streamOperand(kernel.generic, static_cast<unsigned>(kernel.views.size()), streamedBytes);
+    d2m::streamOperand(kernel.generic, static_cast<unsigned>(kernel.views.size()), streamedBytes, product.columnsFirst);
 }
 
 //===----------------------------------------------------------------------===//
 // Reductions
 //===----------------------------------------------------------------------===//
 
-/// Makes each tile of the output of `steps` tiles of the first stream.
+/// Computes each tile of the output from `steps` tiles of the first stream.
 template <class Prepare, class Step>
 static void createJoined(StreamGeneric &kernel, int64_t steps, Prepare prepare, Step step) {
   OpBuilder &builder = kernel.builder;
@@ -462,62 +503,218 @@ void tt::createElementwiseFrom(OpBuilder &builder, Location loc, ArrayRef<TileOp
 // Copies
 //===----------------------------------------------------------------------===//
 
-void tt::createCopy(OpBuilder &builder, Location loc, Value own, std::pair<int64_t, int64_t> size, Value other,
-                    AffineMap map, bool read) {
-  OpBuilder::InsertionGuard guard(builder);
+/// Returns table[at]: an affine function of the indices where one gives all entries, otherwise selected one by one.
+/// `sizes` are those of the row-major table.
+static Value lookUp(OpBuilder &builder, Location loc, ArrayRef<int64_t> table, ArrayRef<int64_t> sizes, ValueRange at) {
   MLIRContext *context = builder.getContext();
-  auto mine = *ttmetal::DeviceBuffer::of(own.getType()), remote = *ttmetal::DeviceBuffer::of(other.getType());
-  map = simplifyAffineMap(placeMap(remote, context).compose(map));
-  const int64_t piece = d2m::contiguous(map, 1, mine.shard[1]);
-  std::array<int64_t, 2> grid = {mine.grid[0], mine.grid[1]};
-  auto generic = d2m::GenericOp::create(
-      builder, loc, TypeRange(), read ? other : own, read ? own : other, ValueRange(),
-      ttcore::GridAttr::get(context, grid, AffineMap::get(context), AffineMap::get(context)),
-      builder.getI64ArrayAttr({}), builder.getArrayAttr({}), builder.getArrayAttr({}),
-      builder.getArrayAttr(d2m::ThreadAttr::get(context, d2m::ThreadType::Datamovement, SymbolRefAttr(), 0)), nullptr,
-      1);
-  builder.createBlock(&generic.getRegion(0));
-  // What counts of a core's part begins at a multiple of the part, and ends with the part or with all.
-  const auto ofCore = [&](int64_t dim, int64_t part, int64_t whole) -> std::pair<Value, Value> {
-    Value core =
-        d2m::CoreIndexOp::create(builder, loc, builder.getIndexType(), builder.getI64IntegerAttr(dim), AffineMapAttr());
-    Value first = arith::MulIOp::create(builder, loc, core, createIndex(builder, loc, part));
-    Value left = arith::SubIOp::create(builder, loc, createIndex(builder, loc, whole), first);
-    Value most = createIndex(builder, loc, part);
+  SmallVector<int64_t> strides(sizes.size(), 1);
+  for (size_t dim = sizes.size() - 1; dim-- > 0;)
+    strides[dim] = strides[dim + 1] * sizes[dim + 1];
+  AffineExpr value = getAffineConstantExpr(table.front(), context);
+  SmallVector<int64_t> steps;
+  for (auto [dim, size] : llvm::enumerate(sizes)) {
+    steps.push_back(size > 1 ? table[static_cast<size_t>(strides[dim])] - table.front() : 0);
+    value = value + getAffineDimExpr(static_cast<unsigned>(dim), context) * steps.back();
+  }
+  bool isAffine = llvm::all_of(steps, [](int64_t step) { return step >= 0; });
+  for (auto [number, entry] : llvm::enumerate(table)) {
+    int64_t expected = table.front();
+    for (auto [step, stride, size] : llvm::zip_equal(steps, strides, sizes))
+      expected += step * (static_cast<int64_t>(number) / stride % size);
+    isAffine &= entry == expected;
+  }
+  if (isAffine)
+    return d2m::expand(builder, loc, AffineMap::get(static_cast<unsigned>(sizes.size()), 0, value), at)[0];
+  Value number = d2m::expand(builder, loc, d2m::rowMajor(sizes, context), at)[0];
+  Value found = createIndex(builder, loc, table.front());
+  for (auto [place, entry] : llvm::enumerate(table))
+    if (entry != table.front()) {
+      Value isHere = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, number,
+                                           createIndex(builder, loc, static_cast<int64_t>(place)));
+      found = arith::SelectOp::create(builder, loc, isHere, createIndex(builder, loc, entry), found);
+    }
+  return found;
+}
+
+namespace {
+/// A kernel that copies, row by row.
+class CopyKernel {
+public:
+  CopyKernel(OpBuilder &builder, Location loc, const Copy &copy)
+      : builder(builder), loc(loc), copy(copy), mine(*ttmetal::DeviceBuffer::of(copy.own.getType())),
+        remote(*ttmetal::DeviceBuffer::of(copy.other.getType())), grid{mine.grid[0], mine.grid[1]} {}
+
+  void create() {
+    MLIRContext *context = builder.getContext();
+    map = simplifyAffineMap(placeMap(remote, context).compose(copy.map));
+    SmallVector<Value> inputs = {copy.read ? copy.other : copy.own}, others;
+    if (copy.index) {
+      inputs.push_back(copy.index);
+      others.push_back(indices = createIndexRow());
+    }
+    auto generic = d2m::GenericOp::create(
+        builder, loc, TypeRange(), inputs, copy.read ? copy.own : copy.other, others,
+        ttcore::GridAttr::get(context, grid, AffineMap::get(context), AffineMap::get(context)),
+        builder.getI64ArrayAttr({}), builder.getArrayAttr({}), builder.getArrayAttr({}),
+        builder.getArrayAttr(d2m::ThreadAttr::get(context, d2m::ThreadType::Datamovement, SymbolRefAttr(), 0)), nullptr,
+        1);
+    builder.createBlock(&generic.getRegion(0));
+    std::tie(firstRow, rows) = ofCore(0, mine.shard[0], copy.size.first);
+    std::tie(firstColumn, columns) = ofCore(1, mine.shard[1], copy.size.second);
+    if (copy.exchange)
+      locateChip(*copy.exchange);
+    auto loop = createFor(builder, loc, index(0), rows, index(1));
+    row = loop.getInductionVar();
+    if (copy.index)
+      readIndices();
+    if (copy.exchange && !copy.read && !copy.exchange->target)
+      there = chipOf(createFor(builder, loc, index(0), targets, index(1)).getInductionVar());
+    copyRow();
+    builder.setInsertionPointAfter(loop);
+    d2m::waitForAll(builder, loc, copy.read ? d2m::DMAType::Read : d2m::DMAType::Write);
+  }
+
+private:
+  Value index(int64_t value) { return createIndex(builder, loc, value); }
+  Value add(Value a, Value b) { return arith::AddIOp::create(builder, loc, a, b); }
+  Value coreIndex(int64_t dim) {
+    return d2m::CoreIndexOp::create(builder, loc, builder.getIndexType(), builder.getI64IntegerAttr(dim),
+                                    AffineMapAttr());
+  }
+
+  /// A core's part begins at a multiple of the part, and ends with the part or with all elements.
+  std::pair<Value, Value> ofCore(int64_t dim, int64_t part, int64_t whole) {
+    Value first = arith::MulIOp::create(builder, loc, coreIndex(dim), index(part));
+    Value left = arith::SubIOp::create(builder, loc, index(whole), first);
+    Value most = index(part);
     Value fits = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, left, most);
     return {first, arith::SelectOp::create(builder, loc, fits, left, most)};
-  };
-  auto [firstRow, rows] = ofCore(0, mine.shard[0], size.first);
-  auto [firstColumn, columns] = ofCore(1, mine.shard[1], size.second);
-  Value zero = createIndex(builder, loc, 0), one = createIndex(builder, loc, 1),
-        pieces = createIndex(builder, loc, piece);
-  auto loop = createFor(builder, loc, zero, rows, one);
-  Value row = loop.getInductionVar();
-  const auto transfer = [&](Value column, int64_t count) {
-    Value globalRow = arith::AddIOp::create(builder, loc, firstRow, row);
-    Value globalColumn = arith::AddIOp::create(builder, loc, firstColumn, column);
-    SmallVector<Value> at = d2m::expand(builder, loc, map, {globalRow, globalColumn});
+  }
+
+  /// Sets the position of this chip in its group, and the number of chips that it sends to.
+  void locateChip(const Exchange &exchange) {
+    for (int64_t dim : {0, 1})
+      chip.push_back(d2m::MeshPositionOp::create(builder, loc, builder.getIndexType(), builder.getI64IntegerAttr(dim)));
+    position = lookUp(builder, loc, exchange.positions, exchange.mesh, chip);
+    if (copy.read)
+      return;
+    SmallVector<int64_t> counts;
+    for (const auto &each : exchange.targets) {
+      counts.push_back(static_cast<int64_t>(each.size()));
+      mostTargets = std::max(mostTargets, counts.back());
+    }
+    targets = lookUp(builder, loc, counts, exchange.mesh, chip);
+    if (exchange.target) { // chips without targets send nothing
+      Value none = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, targets, index(0));
+      rows = arith::SelectOp::create(builder, loc, none, index(0), rows);
+    }
+  }
+
+  /// Returns the row and the column in the mesh of one of the chips that this one sends to.
+  SmallVector<Value> chipOf(Value number) {
+    const Exchange &exchange = *copy.exchange;
+    SmallVector<int64_t> table, sizes(exchange.mesh.begin(), exchange.mesh.end());
+    for (const auto &each : exchange.targets)
+      for (int64_t i = 0; i < mostTargets; ++i)
+        table.push_back(i < static_cast<int64_t>(each.size()) ? each[static_cast<size_t>(i)] : 0);
+    sizes.push_back(mostTargets);
+    SmallVector<Value> at(chip);
+    at.push_back(number);
+    Value device = lookUp(builder, loc, table, sizes, at), width = index(exchange.mesh[1]);
+    return {arith::DivSIOp::create(builder, loc, device, width), arith::RemSIOp::create(builder, loc, device, width)};
+  }
+
+  /// Room in L1 for the indices of a row: one, or one for each element.
+  Value createIndexRow() {
+    const int64_t count = copy.indexPerElement ? mine.shard[1] : 1;
+    indexWidth = llvm::alignTo(llvm::divideCeil(count, tileSize), tileSize);
+    return memref::AllocOp::create(builder, loc, deviceType(grid, {tileSize, indexWidth}, builder.getI32Type()));
+  }
+  void readIndices() {
+    MLIRContext *context = builder.getContext();
+    auto from = *ttmetal::DeviceBuffer::of(copy.index.getType());
+    const int64_t count = copy.indexPerElement ? mine.shard[1] : 1;
+    SmallVector<Value> at = d2m::expand(builder, loc, placeMap(from, context),
+                                        {add(firstRow, row), copy.indexPerElement ? firstColumn : index(0)});
+    const SmallVector<Value> address = {at[0], at[1],
+                                        d2m::byteOffset(builder, loc, from.shard, from.elementBytes(), at[2], at[3])};
+    d2m::DMAReadOp::create(builder, loc, d2m::MemTxType::get(context, d2m::DMAType::Read), copy.index, address, indices,
+                           index(0), count, AffineMapAttr());
+    d2m::waitForAll(builder, loc, d2m::DMAType::Read);
+  }
+  Value indexAt(Value column) {
+    Value place = copy.indexPerElement ? column : index(0), width = index(indexWidth);
+    SmallVector<Value> at = {coreIndex(0), coreIndex(1), arith::DivSIOp::create(builder, loc, place, width),
+                             arith::RemSIOp::create(builder, loc, place, width)};
+    return arith::IndexCastOp::create(builder, loc, builder.getIndexType(),
+                                      memref::LoadOp::create(builder, loc, indices, at));
+  }
+
+  void copyRow() {
+    SmallVector<AffineExpr> places(map.getResults());
+    if (copy.exchange && copy.exchange->target)
+      places.insert(places.begin(), copy.exchange->target.getResult(0));
+    const int64_t piece =
+        copy.indexPerElement
+            ? 1
+            : d2m::contiguous(AffineMap::get(map.getNumDims(), 0, places, builder.getContext()), 1, mine.shard[1]);
+    // Whole pieces, and what is left of a row behind them.
+    Value zero = index(0), pieces = index(piece);
+    Value left = arith::RemSIOp::create(builder, loc, columns, pieces);
+    Value whole = arith::SubIOp::create(builder, loc, columns, left);
+    {
+      OpBuilder::InsertionGuard inner(builder);
+      transfer(createFor(builder, loc, zero, whole, pieces).getInductionVar(), piece);
+    }
+    if (const int64_t rest = copy.size.second % piece) {
+      OpBuilder::InsertionGuard inner(builder);
+      transfer(createFor(builder, loc, whole, columns, pieces).getInductionVar(), rest);
+    }
+  }
+
+  void transfer(Value column, int64_t count) {
+    MLIRContext *context = builder.getContext();
+    SmallVector<Value> from = {add(firstRow, row), add(firstColumn, column)};
+    if (copy.index)
+      from.push_back(indexAt(column));
+    if (copy.exchange)
+      from.push_back(position);
+    SmallVector<Value> chipThere(there);
+    if (copy.exchange && copy.exchange->target)
+      chipThere = chipOf(d2m::expand(builder, loc, copy.exchange->target, from)[0]);
+    SmallVector<Value> at = d2m::expand(builder, loc, map, from);
     Value offset = d2m::byteOffset(builder, loc, remote.shard, remote.elementBytes(), at[2], at[3]);
     Value place = d2m::expand(builder, loc, d2m::rowMajor(mine.shard, context), {row, column})[0];
-    SmallVector<Value> there = {at[0], at[1], offset};
-    if (read)
-      d2m::DMAReadOp::create(builder, loc, d2m::MemTxType::get(context, d2m::DMAType::Read), other, there, own, place,
-                             count, AffineMapAttr());
+    SmallVector<Value> address = {at[0], at[1], offset};
+    if (copy.read)
+      d2m::DMAReadOp::create(builder, loc, d2m::MemTxType::get(context, d2m::DMAType::Read), copy.other, address,
+                             copy.own, place, count, AffineMapAttr());
     else
-      d2m::DMAWriteOp::create(builder, loc, d2m::MemTxType::get(context, d2m::DMAType::Write), own, place, other, there,
-                              ValueRange(), ValueRange(), ValueRange(), ValueRange(), count, AffineMapAttr());
-  };
-  // Whole pieces, and what is left of a row behind them.
-  Value left = arith::RemSIOp::create(builder, loc, columns, pieces);
-  Value whole = arith::SubIOp::create(builder, loc, columns, left);
-  {
-    OpBuilder::InsertionGuard inner(builder);
-    transfer(createFor(builder, loc, zero, whole, pieces).getInductionVar(), piece);
+      d2m::DMAWriteOp::create(builder, loc, d2m::MemTxType::get(context, d2m::DMAType::Write), copy.own, place,
+                              copy.other, address, ValueRange(), ValueRange(), chipThere, ValueRange(), count,
+                              AffineMapAttr());
   }
-  if (const int64_t rest = size.second % piece) {
-    OpBuilder::InsertionGuard inner(builder);
-    transfer(createFor(builder, loc, whole, columns, pieces).getInductionVar(), rest);
-  }
-  builder.setInsertionPointAfter(loop);
-  d2m::waitForAll(builder, loc, read ? d2m::DMAType::Read : d2m::DMAType::Write);
+
+  static constexpr int64_t tileSize = 32;
+  OpBuilder &builder;
+  Location loc;
+  const Copy &copy;
+  const ttmetal::DeviceBuffer mine, remote;
+  const std::array<int64_t, 2> grid;
+  AffineMap map; // row, column, and an index or a position -> core row, core column, row, column
+  Value firstRow, rows, firstColumn, columns, row;
+  // Of indices.
+  Value indices;
+  int64_t indexWidth = 0;
+  // Of an exchange between chips.
+  SmallVector<Value> chip;
+  SmallVector<Value> there; // the one that is sent to
+  Value position, targets;
+  int64_t mostTargets = 0;
+};
+} // namespace
+
+void tt::createCopy(OpBuilder &builder, Location loc, const Copy &copy) {
+  OpBuilder::InsertionGuard guard(builder);
+  CopyKernel(builder, loc, copy).create();
 }

@@ -6,6 +6,8 @@
 #include "Composites/Caches.h"
 
 #include "ttmlir/Dialect/TTCore/Transforms/Frontends.h"
+#include "ttmlir/Dialect/TTMetal/IR/TTMetal.h"
+#include "ttmlir/Dialect/TTNN/Transforms/Distribution.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -35,7 +37,7 @@ struct TTIRToD2M : tt::impl::TTIRToD2MBase<TTIRToD2M> {
     if (failed(checkOptions(module, grid)))
       return signalPassFailure();
     const SmallVector<int64_t> chosen(overrideDeviceShape.begin(), overrideDeviceShape.end());
-    TileTypes types(chosen.empty() ? grid : ArrayRef(chosen), {numStreamBuffers, !disableToLayoutFolding});
+    TileTypes types(chosen.empty() ? grid : ArrayRef(chosen), optionsOf(device));
     SymbolTable symbols(module);
     RewritePatternSet set(&getContext());
     addPatterns(set, types, symbols);
@@ -50,12 +52,35 @@ struct TTIRToD2M : tt::impl::TTIRToD2MBase<TTIRToD2M> {
     target.addDynamicallyLegalOp<func::ReturnOp>([](func::ReturnOp op) -> std::optional<bool> {
       return llvm::any_of(op.getOperandTypes(), llvm::IsaPred<RankedTensorType>) ? std::nullopt : std::optional(true);
     });
+    markDistributed(module);
     for (auto function : llvm::make_early_inc_range(module.getOps<func::FuncOp>()))
       if (!function.isExternal() && failed(convert(function, types, target, patterns)))
         return signalPassFailure();
   }
 
 private:
+  LoweringOptions optionsOf(ttcore::DeviceOp device) {
+    LoweringOptions options;
+    options.streamBuffers = numStreamBuffers;
+    options.foldsLayouts = !disableToLayoutFolding;
+    ArrayRef<int64_t> mesh = device.getDeviceAttr().getMeshShape();
+    if (mesh.size() == 2)
+      options.mesh = {mesh[0], mesh[1]};
+    options.columnsFirst = !matmulInterchange.empty() && matmulInterchange[0] == 1;
+    options.accumulatesInL1 = !disableL1Acc;
+    options.blocks = testBufferSizePolicy;
+    // Nine tenths of what there is: other buffers lie between those of a product. d2m-allocate checks the options.
+    auto system = getOperation()->getAttrOfType<ttcore::SystemDescAttr>(ttcore::systemDescName);
+    int64_t available = 0;
+    if (availableL1AddrRange.size() == 2)
+      available = availableL1AddrRange[1] - availableL1AddrRange[0];
+    else if (testAssumel1Capacity > 0 && system && !system.getChipDescs().empty())
+      available = testAssumel1Capacity - static_cast<int64_t>(system.getChipDescs().front().getL1UnreservedBase());
+    if (available > 0)
+      options.coreBytes = std::min(options.coreBytes, available / 10 * 9);
+    return options;
+  }
+
   LogicalResult checkOptions(ModuleOp module, ArrayRef<int64_t> grid) {
     const bool isGrid =
         overrideDeviceShape.empty() || (overrideDeviceShape.size() == grid.size() &&
@@ -69,6 +94,11 @@ private:
                                        .str()
                                 << " is no grid of the device; expected rows and columns, 1,1 to "
                                 << llvm::formatv("{0:$[,]}", llvm::make_range(grid.begin(), grid.end())).str();
+    const SmallVector<int64_t> loops(matmulInterchange.begin(), matmulInterchange.end());
+    if (!loops.empty() && loops != SmallVector<int64_t>{0, 1, 2} && loops != SmallVector<int64_t>{1, 0, 2})
+      return module.emitError() << "matmul-interchange=" << llvm::formatv("{0:$[,]}", llvm::iterator_range(loops)).str()
+                                << " is no order of the loops of a product; expected 0,1,2 or 1,0,2: steps of K are "
+                                   "innermost";
     constexpr unsigned most = 64;
     if (numStreamBuffers < 1 || numStreamBuffers > most)
       return module.emitError() << "num-stream-buffers=" << numStreamBuffers.getValue() << " is not between 1 and "
@@ -76,7 +106,24 @@ private:
     return success();
   }
 
-  /// An op that is marked for the host is computed all the same, which its user should know.
+  /// Marks arguments and results of which every chip has its own.
+  static void markDistributed(ModuleOp module) {
+    const ttnn::Distribution distribution(module);
+    Attribute mark = UnitAttr::get(module.getContext());
+    for (auto function : module.getOps<func::FuncOp>()) {
+      if (function.isExternal() || !function.getBody().hasOneBlock())
+        continue;
+      Block &body = function.getBody().front();
+      for (BlockArgument argument : body.getArguments())
+        if (distribution.contains(argument))
+          function.setArgAttr(argument.getArgNumber(), ttmetal::distributedName, mark);
+      for (auto [number, value] : llvm::enumerate(body.getTerminator()->getOperands()))
+        if (distribution.contains(value) && number < function.getNumResults())
+          function.setResultAttr(static_cast<unsigned>(number), ttmetal::distributedName, mark);
+    }
+  }
+
+  /// An op that is marked for the host is computed anyway, and the user should know.
   static void warnOfHost(ModuleOp module) {
     module.walk([](Operation *op) {
       if (!op->hasAttr(ttir::ShouldHoistAttr::attrName))
@@ -91,7 +138,7 @@ private:
     return op->emitError() << "'" << op->getName() << "' is not lowered to D2M";
   }
 
-  /// Why an operand or result has no place on the cores.
+  /// The reason why an operand or result has no placement on the cores.
   static std::string reasonOf(Operation *op, const TileTypes &types) {
     std::string reason;
     for (Type type :
@@ -131,7 +178,7 @@ private:
     return result;
   }
 
-  /// Arguments and results are of the host. An argument is brought to the device where it is first used.
+  /// Arguments and results are on the host. An argument is sent to the device before its first use.
   static LogicalResult convertSignature(func::FuncOp function, const TileTypes &types) {
     SmallVector<Type> arguments, results;
     for (auto [given, hosts] :
@@ -145,7 +192,8 @@ private:
       }
     Block &body = function.getBody().front();
     for (BlockArgument argument : body.getArguments()) {
-      Type type = argument.getType();
+      auto type = cast<RankedTensorType>(argument.getType());
+      type = RankedTensorType::get(type.getShape(), type.getElementType());
       Placement placement = placeOf(types, type);
       Operation *first = nullptr;
       for (Operation *user : argument.getUsers()) {

@@ -49,10 +49,11 @@ private:
   FailureOr<OffsetTo<fb::EnqueueProgramCommand>> writeEnqueueProgram(EnqueueProgramOp op);
   FailureOr<OffsetTo<fb::KernelConfig>> writeKernel(EnqueueProgramOp op, Attribute config);
 
-  /// Buffers of the device, by the op that makes them; arguments and memory of the host.
+  /// Buffers of the device, by the op that creates them; arguments and memory of the host.
   FailureOr<OffsetTo<fb::BufferRef>> writeBuffer(Operation *user, Value value, bool asCircular = false);
   Offsets<fb::KernelArg> writeArgs(ArrayRef<KernelArgAttr> args);
-  FailureOr<OffsetTo<fb::TensorRef>> writeTensor(Operation *user, Type type);
+  /// `distributed`: every chip has its own.
+  FailureOr<OffsetTo<fb::TensorRef>> writeTensor(Operation *user, Type type, bool distributed);
   void addCommand(Operation *op, fb::CommandType type, OffsetTo<void> command);
 
   ModuleOp module;
@@ -61,7 +62,7 @@ private:
   AsmState locationNames;
   std::vector<uint32_t> mesh;
   llvm::StringMap<std::string> sources; // of kernels
-  // Of the program being written.
+  // State of the program that is being written.
   DenseMap<Value, uint32_t> ids;
   Offsets<fb::Command> commands;
 };
@@ -71,8 +72,6 @@ LogicalResult MetalWriter::write(llvm::raw_ostream &os) {
   auto system = writeSystem(module, builder, mesh);
   if (failed(system))
     return failure();
-  if (mesh.size() != 2 || mesh[0] * mesh[1] != 1)
-    return module.emitError() << "the mesh has several chips; programs of commands and kernels run on one";
   Offsets<fb::Program> programs;
   for (auto function : module.getOps<func::FuncOp>()) {
     if (function.isExternal() || function->hasAttr(ttkernel::threadName))
@@ -95,14 +94,16 @@ LogicalResult MetalWriter::write(llvm::raw_ostream &os) {
 // Buffers
 //===----------------------------------------------------------------------===//
 
-FailureOr<OffsetTo<fb::TensorRef>> MetalWriter::writeTensor(Operation *user, Type type) {
+FailureOr<OffsetTo<fb::TensorRef>> MetalWriter::writeTensor(Operation *user, Type type, bool distributed) {
   auto memref = dyn_cast<MemRefType>(type);
   auto dataType = memref ? ttcore::elementTypeToDataType(memref.getElementType()) : std::nullopt;
   if (!memref || memref.getMemorySpace() || !isCountable(memref) || !dataType)
     return user->emitError() << "'" << user->getName() << "' takes or returns " << type
                              << "; a program takes memrefs of the host (run ttir-to-ttmetal-pipeline first)";
   std::vector<int32_t> shape(memref.getShape().begin(), memref.getShape().end());
-  std::vector<int32_t> meshShape(mesh.begin(), mesh.end());
+  std::vector<int32_t> meshShape = {1, 1};
+  if (distributed)
+    meshShape.assign(mesh.begin(), mesh.end());
   auto layout =
       fb::CreateLayoutDesc(builder, fb::CreateMemoryDesc(builder, static_cast<::tt::target::DataType>(*dataType)));
   auto desc = fb::CreateTensorDesc(builder, builder.CreateVector(shape), builder.CreateVector(meshShape), layout);
@@ -321,6 +322,21 @@ LogicalResult MetalWriter::writeCommand(Operation *op) {
           addCommand(op, fb::CommandType::EnqueueProgramCommand, command->Union());
         return command;
       })
+      .Case([&](MeshShardOp shard) -> LogicalResult {
+        auto source = writeBuffer(op, shard.getInput());
+        ids.try_emplace(shard.getResult(), ids.size());
+        auto target = writeBuffer(op, shard.getResult());
+        if (failed(source) || failed(target))
+          return failure();
+        auto shape = builder.CreateVector(std::vector<int64_t>(shard.getShardShape()));
+        auto dims = builder.CreateVector(std::vector<int64_t>(shard.getShardDims()));
+        addCommand(
+            op, fb::CommandType::MeshShardCommand,
+            fb::CreateMeshShardCommand(builder, *source, *target, static_cast<fb::MeshShardType>(shard.getShardType()),
+                                       static_cast<fb::MeshShardDirection>(shard.getShardDirection()), shape, dims)
+                .Union());
+        return success();
+      })
       .Case([&](FinishOp) {
         addCommand(op, fb::CommandType::FinishCommand, fb::CreateFinishCommand(builder).Union());
         return success();
@@ -357,14 +373,20 @@ FailureOr<OffsetTo<fb::Program>> MetalWriter::writeProgram(func::FuncOp function
   if (!function.getBody().hasOneBlock())
     return function.emitOpError() << "has " << llvm::range_size(function.getBody()) << " blocks; a program has one";
   Offsets<fb::TensorRef> inputs, outputs;
-  for (auto [types, refs] : {std::pair(function.getFunctionType().getInputs(), &inputs),
-                             std::pair(function.getFunctionType().getResults(), &outputs)})
-    for (Type type : types) {
-      auto ref = writeTensor(function, type);
+  const auto write = [&](TypeRange types, Offsets<fb::TensorRef> &refs, auto isDistributed) -> LogicalResult {
+    for (auto [number, type] : llvm::enumerate(types)) {
+      auto ref = writeTensor(function, type, isDistributed(static_cast<unsigned>(number)));
       if (failed(ref))
         return failure();
-      refs->push_back(*ref);
+      refs.push_back(*ref);
     }
+    return success();
+  };
+  if (failed(write(function.getArgumentTypes(), inputs,
+                   [&](unsigned i) { return function.getArgAttr(i, distributedName) != nullptr; })) ||
+      failed(write(function.getResultTypes(), outputs,
+                   [&](unsigned i) { return function.getResultAttr(i, distributedName) != nullptr; })))
+    return failure();
   Offsets<fb::BufferRef> inputBuffers, outputBuffers;
   for (BlockArgument argument : function.getArguments()) {
     ids.try_emplace(argument, ids.size());

@@ -14,7 +14,7 @@ uint32_t atPage(const Ring &ring, uint64_t page) {
   return core.l1.pointer(core.index, ring.address + static_cast<uint32_t>(page % ring.pages) * ring.pageBytes);
 }
 
-/// Calls a function of the kernel that runs; the line it was called in is not that of what follows.
+/// Calls a function of the running kernel; its source line does not apply to later calls.
 template <auto function>
 constexpr auto call = [](auto... arguments) {
   KernelRun &run = currentKernel();
@@ -125,6 +125,9 @@ const KernelApi &kernelApi() {
       .pause = [] { pauseKernel(); },
       .checkPositions = [](uint32_t least, uint32_t greatest, uint32_t size,
                            const char *op) { currentKernel().checkPositions(least, greatest, size, op); },
+      .loadWord = [](uint32_t address) { return value(&KernelRun::loadWord, address); },
+      .device = [] { return currentKernel().core.mesh.own; },
+      .fabricWrite = call<&KernelRun::fabricWrite>,
       .failAssert = [](const char *what) { currentKernel().fail("ASSERT", what); },
   };
   return table;

@@ -16,17 +16,18 @@ namespace {
 
 thread_local KernelRun *current = nullptr;
 
-/// Thrown in a kernel that waits for what will not come, so that its frames go.
+/// Thrown in a kernel that waits for something that will never arrive, to unwind its frames.
 struct Cancelled {};
 
 constexpr size_t waitingShown = 16; // lines of a deadlock's message
-/// Pauses without a change that others see, after which a kernel that alone can go on will never end: 2^30 jumps.
+/// The number of pauses without a visible change after which a kernel that alone can continue will never end: 2^30
+/// jumps.
 constexpr uint32_t mostPauses = uint32_t(1) << 16;
 
 } // namespace
 
-// Not inlined: a fiber may go on in another thread than it began in, and an address of a thread's variable must not be
-// kept across that.
+// Not inlined: a fiber may continue in another thread, and an address of a thread-local variable must not be kept
+// across a switch.
 [[gnu::noinline]] KernelRun &currentKernel() {
   if (!current)
     throw Error("a function of the kernel API was called outside of a kernel");
@@ -267,7 +268,7 @@ std::vector<std::unique_ptr<Core>> coresOf(const L1 &l1, const EnqueueProgram &p
   return byIndex;
 }
 
-/// Where no kernel can go on: ends the pauses, unless all kernels that are paused are stuck.
+/// If no kernel can continue: ends the pauses, unless all paused kernels are stuck.
 bool goesOn(std::span<const std::unique_ptr<Core>> cores) {
   if (std::ranges::none_of(cores, [](const auto &core) { return core->isPaused(); }) ||
       std::ranges::all_of(cores, [](const auto &core) { return core->isStuck(); }))
@@ -281,8 +282,8 @@ bool goesOn(std::span<const std::unique_ptr<Core>> cores) {
 
 ProgramWork runKernels(const L1 &l1, const EnqueueProgram &program, std::string_view name,
                        const std::function<void (*(uint32_t))()> &entry, const Dram *dram, std::string *printed,
-                       bool exact) {
-  auto cores = coresOf(l1, program, name, entry, exact);
+                       const Mesh &mesh) {
+  auto cores = coresOf(l1, program, name, entry, mesh.exact);
   std::vector<Core *> all;
   for (const auto &core : cores)
     all.push_back(core.get());
@@ -291,6 +292,7 @@ ProgramWork runKernels(const L1 &l1, const EnqueueProgram &program, std::string_
     core->interruptible = Interruptible::current();
     core->all = all;
     core->dram = dram;
+    core->mesh = mesh;
     constexpr uint32_t semaphores = maxSemaphores * semaphoreBytes;
     std::memset(l1.at(core->index, static_cast<uint32_t>(l1.chip.l1UnreservedBase) - semaphores), 0, semaphores);
   }
@@ -300,7 +302,8 @@ ProgramWork runKernels(const L1 &l1, const EnqueueProgram &program, std::string_
                                    (maxSemaphores - semaphore.id) * semaphoreBytes),
                   &semaphore.value, sizeof semaphore.value);
   const auto canRun = [](const auto &core) { return core->canRun(); };
-  // What a core does may let another go on, mostly in its row of the grid: a thread runs a row until none of it can.
+  // The actions of a core may let another one continue, mostly in its row of the grid: a thread runs a row until none
+  // of its cores can continue.
   do
     parallelFor(static_cast<int64_t>(cores.size()), l1.chip.gridColumns, [&](int64_t begin, int64_t end) {
       const auto row = std::span(cores).subspan(static_cast<size_t>(begin), static_cast<size_t>(end - begin));
@@ -347,6 +350,8 @@ ProgramWork runKernels(const L1 &l1, const EnqueueProgram &program, std::string_
       result.total.sfpuTiles += run->work.sfpuTiles;
       result.total.movedBytes += run->work.movedBytes;
       result.roundedOnly.insert(run->roundedOnly.begin(), run->roundedOnly.end());
+      result.total.fabricBytes += run->work.fabricBytes;
+      result.total.fabricHops = std::max(result.total.fabricHops, run->work.fabricHops);
       // Kernels work at the same time: the last one to end counts.
       run->clock.compute(run->work, l1.chip.speed);
       run->clock.waitForTransfers();
@@ -365,6 +370,14 @@ ProgramWork runKernels(const L1 &l1, const EnqueueProgram &program, std::string_
   if (result.cycles) {
     result.bound = most[0] >= most[1] ? ttmlir::cost::Bound::Compute : ttmlir::cost::Bound::L1;
     result.waiting = 1 - std::min(1.0, std::max(most[0], most[1]) / static_cast<double>(result.cycles));
+  }
+  // All cores share the links of the chip.
+  const ttmlir::cost::Speed &speed = l1.chip.speed;
+  const double fabricNs = static_cast<double>(result.total.fabricBytes) / speed.linkBytesPerSecond * 1e9 +
+                          static_cast<double>(result.total.fabricHops) * speed.hopNs;
+  if (const auto cycles = static_cast<int64_t>(std::ceil(fabricNs * speed.clockGHz)); cycles > result.cycles) {
+    result.cycles = cycles;
+    result.bound = ttmlir::cost::Bound::Fabric;
   }
   return result;
 }

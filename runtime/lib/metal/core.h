@@ -1,9 +1,8 @@
 //===- core.h - a simulated core --------------------------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the kernels of one program see of a core: its L1, its circular buffers,
-// its registers. All addresses and numbers that kernels give are checked; what
-// is wrong is an Error that names kernel, core and function.
+// The view of a core that the kernels of one program have: its L1, its circular buffers, its registers. All addresses
+// and numbers from kernels are checked; an invalid one is an Error that names kernel, core and function.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -24,13 +23,13 @@
 
 namespace tt::metal {
 
-/// The L1 of all cores of a chip, one behind the other. Untouched pages take no memory.
+/// The L1 of all cores of a chip, in order. Untouched pages take no memory.
 class L1 {
 public:
   /// Throws OutOfMemoryError.
   explicit L1(const sim::ChipDesc &chip) : L1(chip, false) {}
-  /// Allocates the memory. With `pointers`, it lies below 2^31: the addresses that kernels get are pointers, as on the
-  /// chip, which they may read and write through.
+  /// Allocates the memory. With `pointers`, it is below 2^31: the addresses that kernels get are pointers, as on the
+  /// chip, through which they may read and write.
   L1(const sim::ChipDesc &chip, bool pointers);
   L1(const L1 &) = delete;
   L1 &operator=(const L1 &) = delete;
@@ -42,7 +41,7 @@ public:
   uint32_t pointer(CoreIndex core, uint32_t address) const {
     return window ? window + static_cast<uint32_t>(core * size) + address : address;
   }
-  /// The address that a kernel means: of a pointer that in its core's L1.
+  /// The address that a kernel means: for a pointer, that in its core's L1.
   uint64_t plain(uint64_t address) const {
     return window && address >= window && address - window < size * static_cast<size_t>(chip.cores())
                ? (address - window) % size
@@ -64,7 +63,7 @@ public:
   Dram &operator=(const Dram &) = delete;
   ~Dram();
   std::byte *at(uint32_t bank, uint64_t address) const { return memory + bank * size + address; }
-  /// Makes the bytes zero, and gives their pages back.
+  /// Sets the bytes to zero, and frees their pages.
   void clear(uint32_t bank, uint64_t address, uint64_t bytes) const;
 
 private:
@@ -72,9 +71,22 @@ private:
   std::byte *memory;
 };
 
+/// The memories of a chip.
+struct ChipMemory {
+  const L1 *l1 = nullptr;
+  const Dram *dram = nullptr; // or null, of a program without buffers there
+};
+
+/// The chips of a mesh, row by row, as one of them sees them.
+struct Mesh {
+  std::span<const ChipMemory> chips; // none: this one alone
+  uint32_t columns = 1, own = 0;
+  bool exact = false; // they compute as those of hardware do (docs/numerics.md)
+};
+
 class KernelRun;
 
-/// A circular buffer of a core. Counts of pages go up only.
+/// A circular buffer of a core. Counts of pages only increase.
 struct Ring {
   uint32_t port = 0;
   DataType dtype = DataType::Float32;
@@ -86,7 +98,7 @@ struct Ring {
   const KernelRun *producer = nullptr;              // the kernel that pushes
   std::vector<double> pushedAt = {}, poppedAt = {}; // cycles, by page
 
-  // Cores on other threads look whether pages are read that they write.
+  // Cores on other threads check whether pages that they write are being read.
   uint64_t pushedNow() const { return std::atomic_ref(const_cast<uint64_t &>(pushed)).load(); }
   uint64_t poppedNow() const { return std::atomic_ref(const_cast<uint64_t &>(popped)).load(); }
 
@@ -115,11 +127,10 @@ public:
   std::vector<Tile> tiles;
 };
 
-/// Words that cores on other threads write: all accesses are atomic, and a change is seen after what was written
-/// before it.
+/// Words that cores on other threads write: all accesses are atomic, and a change becomes visible after earlier writes.
 uint32_t loadSemaphore(const std::byte *at);
 
-/// Semaphores are below what buffers lie in; `maxSemaphores` of `semaphoreBytes` each.
+/// Semaphores are below the buffers; `maxSemaphores` of `semaphoreBytes` each.
 inline constexpr uint32_t maxSemaphores = 16, semaphoreBytes = 16;
 
 class Core;
@@ -150,6 +161,8 @@ public:
   // noc.cpp
   void nocMulticast(uint32_t from, uint64_t to, uint32_t bytes, uint32_t receivers, bool own);
   void nocWriteWord(uint64_t to, uint32_t value);
+  uint32_t loadWord(uint32_t address) const;
+  void fabricWrite(uint32_t device, uint64_t to, uint32_t from, uint32_t bytes);
   /// Banks of DRAM, or of the cores' L1.
   uint32_t bankCount(bool dram) const;
   uint32_t bankAlignment(bool dram) const;
@@ -240,7 +253,7 @@ public:
 
 private:
   void waitFor(Wait what);
-  /// Counts what math has done, before another kernel gets to know.
+  /// Counts the work of math, before another kernel is notified.
   void settleClock();
   /// Counts a transfer to or from a core, or a bank of DRAM.
   void countTransfer(uint64_t address, uint32_t bytes);
@@ -251,20 +264,24 @@ private:
   Dst::Tile &mathTile(uint32_t dst, std::string_view function);
   const std::byte *frontTile(uint32_t cb, uint32_t tile, std::string_view function) const;
   std::byte *backTile(uint32_t cb, uint32_t page, std::string_view function) const;
-  /// Bytes in one piece, at the front or behind what is packed.
+  /// Contiguous bytes, at the front or after the packed tiles.
   std::byte *frontBytes(uint32_t cb, uint64_t bytes, std::string_view function) const;
   std::byte *backBytes(uint32_t cb, uint64_t bytes, std::string_view function);
   std::byte *coreBytes(CoreIndex index, uint64_t address, uint32_t bytes, std::string_view function) const;
+  std::byte *coreBytes(const L1 &l1, CoreIndex index, uint64_t address, uint32_t bytes,
+                       std::string_view function) const;
+  /// Bytes at a NOC address of a chip.
+  std::byte *nocBytes(const ChipMemory &chip, uint64_t address, uint32_t bytes, std::string_view function) const;
   std::byte *nocBytes(uint64_t address, uint32_t bytes, std::string_view function) const;
-  /// The cores of a rectangle, which are as many as the kernel says, with this one or without.
+  /// The cores of a rectangle, whose number must be the kernel's, with or without this one.
   std::vector<CoreIndex> receivers(uint64_t address, uint32_t count, bool own, std::string_view function) const;
   std::byte *semaphoreAt(CoreIndex index, uint64_t address, std::string_view function) const;
-  std::byte *dramBytes(uint64_t address, uint32_t bytes, std::string_view function) const;
+  std::byte *dramBytes(const Dram *dram, uint64_t address, uint32_t bytes, std::string_view function) const;
   CoreIndex coreAt(uint64_t x, uint64_t y, std::string_view function) const;
-  /// Checks that data which other kernels wait for or read is not overwritten.
+  /// Checks that data for which other kernels wait, or which they read, is not overwritten.
   void checkUnread(CoreIndex index, uint64_t address, uint32_t bytes, std::string_view function) const;
   void checkUnread(uint64_t to, uint32_t bytes, std::string_view function) const;
-  /// A tile as the matrix unit gets it, which is before registers round.
+  /// A tile as the matrix unit receives it, before registers round.
   void loadOperand(uint32_t cb, uint32_t tile, Along along, Dst::Tile &to, std::string_view function) const;
   void compute(FpuOp op, const Dst::Tile &a, const Dst::Tile &b, Dst::Tile &out);
   /// A tile of a circular buffer as it is unpacked to a register.
@@ -273,7 +290,7 @@ private:
   void loadRows(uint32_t cb, uint32_t tile, float *to, std::string_view function) const;
   /// Floats of a circular buffer, in a register before anything is computed.
   void unpackToDst(const Ring &from, float *values, size_t n) const;
-  /// Rounds what was written as floats to what the registers hold.
+  /// Rounds written floats to the registers' precision.
   void settle(Dst::Tile &tile) const;
   void storeTile(const Dst::Tile &tile, DataType dtype, std::byte *to) const;
   /// Adds a tile to floats of L1.
@@ -300,17 +317,17 @@ public:
       : l1(l1), index(index), program(program), exact(exact) {}
 
   void add(const CircularBuffer &ring);
-  /// Runs its kernels until none can go on.
+  /// Runs its kernels until none can continue.
   void run();
   bool canRun() const;
   bool ended() const;
-  /// Whether kernels are paused, all of them for so long that they will not end; they go on then.
+  /// Whether all kernels are paused for so long that they will not end; they continue then.
   bool isPaused() const;
   bool isStuck() const;
   void endPauses();
   /// Ends the kernels that wait.
   void cancel();
-  /// Returns the error of the first kernel, in their order, that has thrown.
+  /// Returns the error of the first kernel, in order, that has thrown.
   std::exception_ptr error() const;
   /// Returns what its kernels wait for, a line each.
   std::string waiting() const;
@@ -320,7 +337,8 @@ public:
   const CoreIndex index;
   const std::string_view program;
   const bool exact;
-  const Dram *dram = nullptr;                   // where kernels may use it
+  const Dram *dram = nullptr; // where kernels may use it
+  Mesh mesh;
   const Interruptible *interruptible = nullptr; // of the thread that runs the program
   std::span<Core *const> all;                   // of the chip, by index; null where no kernel runs
   std::array<std::unique_ptr<Ring>, maxPorts> rings;
@@ -333,8 +351,8 @@ KernelRun &currentKernel();
 /// Lets the other kernels run; does nothing outside of a kernel, or while one unwinds.
 void pauseKernel();
 
-/// Runs a program's kernels on their cores until all have ended, and gives the work of the core that has most to do.
-/// Throws Error: what a kernel threw, or who waits for what where none can go on.
+/// Runs a program's kernels on their cores until all have ended, and returns the work of the busiest core. Throws
+/// Error: the error of a kernel or, if none can continue, what each one waits for.
 struct ProgramWork {
   Work total;
   int64_t cycles = 0;                                    // of the slowest kernel
@@ -343,9 +361,9 @@ struct ProgramWork {
   std::vector<KernelTime> kernels;
   std::set<std::string> roundedOnly; // functions that exact arithmetic does not cover and that got floats
 };
-/// `printed`: gets the lines that kernels print, in the order of cores, also where it throws.
+/// `printed`: receives the lines that kernels print, in the order of cores, also if it throws.
 ProgramWork runKernels(const L1 &l1, const EnqueueProgram &program, std::string_view name,
                        const std::function<void (*(uint32_t))()> &entry, const Dram *dram = nullptr,
-                       std::string *printed = nullptr, bool exact = false);
+                       std::string *printed = nullptr, const Mesh &mesh = {});
 
 } // namespace tt::metal

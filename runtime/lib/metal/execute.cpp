@@ -16,7 +16,9 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <iterator>
 #include <map>
+#include <set>
 
 namespace tt::metal {
 namespace {
@@ -29,39 +31,47 @@ int64_t nanoseconds() {
       .count();
 }
 
-/// A memory of a chip from one run to the next: its pages are there already.
-template <class Memory> std::unique_ptr<Memory> take(runtime::BinaryImage &image, std::unique_ptr<Memory> Kept::*of) {
-  Kept &kept = image.kept<Kept>();
-  {
+/// Memories of so many chips, which are kept from one run to the next.
+template <class Memory> class Memories {
+public:
+  using Owners = std::vector<std::unique_ptr<Memory>>;
+  Memories(runtime::BinaryImage &image, Owners Kept::*of, size_t count) : kept(image.kept<Kept>()), of(of) {
+    {
+      std::lock_guard lock(kept.mutex);
+      auto &there = kept.*of;
+      const size_t taken = std::min(count, there.size());
+      owners.assign(std::move_iterator(there.end() - static_cast<int64_t>(taken)), std::move_iterator(there.end()));
+      there.resize(there.size() - taken);
+    }
+    while (owners.size() < count)
+      owners.push_back(std::make_unique<Memory>(*image.metal->chip));
+  }
+  /// Keeps them, after a run without an error.
+  void keep() {
     std::lock_guard lock(kept.mutex);
-    if (kept.*of)
-      return std::move(kept.*of);
+    std::ranges::move(owners, std::back_inserter(kept.*of));
+    if ((kept.*of).size() > sim::maxChips)
+      (kept.*of).resize(sim::maxChips);
+    owners.clear();
   }
-  return std::make_unique<Memory>(*image.metal->chip);
-}
-template <class Memory>
-void keep(runtime::BinaryImage &image, std::unique_ptr<Memory> Kept::*of, std::unique_ptr<Memory> memory) {
-  Kept &kept = image.kept<Kept>();
-  std::lock_guard lock(kept.mutex);
-  kept.*of = std::move(memory);
-}
+  const Memory *operator[](size_t chip) const { return owners.empty() ? nullptr : owners[chip].get(); }
 
-/// The memories of a chip that a program uses.
-struct ChipMemory {
-  const L1 &l1;
-  const Dram *dram; // or null, of a program without buffers there
-
-  /// The shard of a buffer with this number.
-  std::byte *shard(const Buffer &buffer, size_t number) const {
-    if (!buffer.inDram)
-      return l1.at(buffer.cores[number], buffer.address);
-    const auto channels = static_cast<size_t>(l1.chip.dramChannels);
-    return dram->at(static_cast<uint32_t>(number % channels),
-                    buffer.address + number / channels * uint64_t(buffer.bytesPerCore));
-  }
+private:
+  Kept &kept;
+  Owners Kept::*of;
+  Owners owners;
 };
 
-/// The device memory of a run, which goes when the run ends.
+/// The shard of a buffer with this number.
+std::byte *shardOf(const ChipMemory &chip, const Buffer &buffer, size_t number) {
+  if (!buffer.inDram)
+    return chip.l1->at(buffer.cores[number], buffer.address);
+  const auto channels = static_cast<size_t>(chip.l1->chip.dramChannels);
+  return chip.dram->at(static_cast<uint32_t>(number % channels),
+                       buffer.address + number / channels * uint64_t(buffer.bytesPerCore));
+}
+
+/// The device memory of a run, which is freed at its end.
 class DeviceMemory {
 public:
   DeviceMemory(const runtime::Device &device, std::string_view program) : device(device), program(program) {}
@@ -111,7 +121,7 @@ private:
   std::map<size_t, sim::Allocation> held; // by buffer
 };
 
-/// Calls f(shard's bytes, offset of the host's bytes, n) for the parts of rows of a host buffer that lie on one core.
+/// Calls f(shard's bytes, offset of the host's bytes, n) for the parts of rows of a host buffer that are on one core.
 template <class F> void forEachRow(const ChipMemory &chip, const Buffer &host, const Buffer &buffer, F f) {
   const auto size = static_cast<int64_t>(storageBytes(buffer.dtype));
   const int64_t rows = host.rows(), columns = host.columns();
@@ -120,7 +130,7 @@ template <class F> void forEachRow(const ChipMemory &chip, const Buffer &host, c
     const int64_t row = place / buffer.gridColumns * buffer.shardRows;
     const int64_t column = place % buffer.gridColumns * buffer.shardColumns;
     const int64_t width = std::min(buffer.shardColumns, columns - column);
-    std::byte *shard = chip.shard(buffer, k);
+    std::byte *shard = shardOf(chip, buffer, k);
     for (int64_t r = 0; r < buffer.shardRows && row + r < rows && width > 0; ++r)
       f(shard + r * buffer.shardColumns * size, ((row + r) * columns + column) * size,
         static_cast<size_t>(width * size));
@@ -129,7 +139,7 @@ template <class F> void forEachRow(const ChipMemory &chip, const Buffer &host, c
 
 void zero(const ChipMemory &chip, const Buffer &buffer) {
   if (buffer.inDram) {
-    const auto channels = static_cast<uint64_t>(chip.l1.chip.dramChannels);
+    const auto channels = static_cast<uint64_t>(chip.l1->chip.dramChannels);
     for (uint32_t bank = 0; bank < std::min<uint64_t>(channels, buffer.cores.size()); ++bank)
       chip.dram->clear(bank, buffer.address, buffer.bytesPerBank);
     return;
@@ -138,47 +148,29 @@ void zero(const ChipMemory &chip, const Buffer &buffer) {
   if (buffer.ring)
     cores.insert(cores.end(), buffer.ring->cores.begin(), buffer.ring->cores.end());
   for (CoreIndex core : cores)
-    std::memset(chip.l1.at(core, buffer.address), 0, buffer.bytesPerCore);
+    std::memset(chip.l1->at(core, buffer.address), 0, buffer.bytesPerCore);
 }
 
 /// One run on one device of the mesh.
 class Run {
 public:
-  Run(const runtime::BinaryImage &image, size_t index, const ChipMemory &chip, const CompiledKernels *kernels,
-      DeviceMemory *memory, bool exact)
-      : program(image.metal->programs[index]), name(image.programs[index].name), chip(chip), kernels(kernels),
-        memory(memory), exact(exact), host(program.buffers.size()) {}
+  /// `memory`: null but of the first device.
+  Run(const runtime::BinaryImage &image, size_t index, const Mesh &mesh, const CompiledKernels *kernels,
+      DeviceMemory *memory)
+      : program(image.metal->programs[index]), name(image.programs[index].name), mesh(mesh), chip(mesh.chips[mesh.own]),
+        kernels(kernels), memory(memory), host(program.buffers.size()) {}
 
   void bind(size_t input, std::shared_ptr<std::byte> values) { host[program.inputs[input]] = std::move(values); }
   std::shared_ptr<std::byte> output(size_t index) const { return host[program.outputs[index]]; }
+
+  void command(const Command &command, OpPerf &perf) {
+    std::visit([&](const auto &what) { run(what, perf); }, command.what);
+  }
+  std::shared_ptr<std::byte> &values(uint32_t buffer) { return host[buffer]; }
   std::set<std::string> roundedOnly; // see ProgramWork
 
-  /// Adds to the report; what took how long when `recording`.
-  void commands(runtime::RunReport &report, bool recording) {
-    for (uint32_t i = 0; i < program.commands.size(); ++i) {
-      checkInterrupt();
-      if (memory)
-        memory->checkReset();
-      const Command &command = program.commands[i];
-      OpPerf perf;
-      perf.cost.launched = false; // but for programs of kernels
-      const int64_t begin = recording ? nanoseconds() : 0;
-      std::visit([&](const auto &what) { run(what, perf); }, command.what);
-      report.cycles += perf.cycles;
-      report.deviceNs += perf.deviceNs;
-      if (!recording)
-        continue;
-      perf.op = i;
-      perf.name = command.name();
-      perf.loc = command.loc;
-      perf.hostNs = nanoseconds() - begin;
-      if (memory)
-        std::ranges::copy(memory->resident, std::begin(perf.resident));
-      report.ops.push_back(perf);
-    }
-  }
-
 private:
+  void run(const MeshShard &, OpPerf &) {} // of all devices together
   void run(const HostAlloc &command, OpPerf &) {
     const Buffer &buffer = program.buffers[command.buffer];
     auto values = sim::allocateHost(buffer.hostBytes(), "a host buffer of a metal program");
@@ -205,7 +197,7 @@ private:
       zero(chip, to);
     else
       for (CoreIndex core : to.cores)
-        std::memset(chip.l1.at(core, to.address), 0, bytes);
+        std::memset(chip.l1->at(core, to.address), 0, bytes);
     forEachRow(chip, program.buffers[command.from], to,
                [&](std::byte *at, int64_t offset, size_t n) { std::memcpy(at, from + offset, n); });
     (to.inDram ? perf.cost.dramBytes : perf.cost.l1Bytes) = static_cast<int64_t>(bytes * to.cores.size());
@@ -218,7 +210,7 @@ private:
     (from.inDram ? perf.cost.dramBytes : perf.cost.l1Bytes) =
         static_cast<int64_t>(program.buffers[command.to].hostBytes());
   }
-  /// Shows what kernels have printed, also where they fail.
+  /// Shows the output of kernels, also if they fail.
   struct Written {
     const std::string &text;
     ~Written() { std::fwrite(text.data(), 1, text.size(), stdout), text.empty() ? 0 : std::fflush(stdout); }
@@ -227,9 +219,9 @@ private:
     std::string printed;
     const Written onEnd{printed};
     const ProgramWork work = runKernels(
-        chip.l1, command, name, [&](uint32_t entry) { return kernels->entry(entry); }, chip.dram, &printed, exact);
+        *chip.l1, command, name, [&](uint32_t entry) { return kernels->entry(entry); }, chip.dram, &printed, mesh);
     roundedOnly.insert(work.roundedOnly.begin(), work.roundedOnly.end());
-    const ttmlir::cost::Speed &speed = chip.l1.chip.speed;
+    const ttmlir::cost::Speed &speed = chip.l1->chip.speed;
     perf.deviceNs = static_cast<double>(work.cycles) / speed.clockGHz + speed.launchNs;
     perf.cycles = static_cast<int64_t>(std::ceil(perf.deviceNs * speed.clockGHz));
     perf.uncertaintyNs = perf.deviceNs * ttmlir::cost::rowOf(perf.cost.kind).uncertainty;
@@ -239,18 +231,128 @@ private:
     perf.cost.fpuTiles = work.total.fpuTiles;
     perf.cost.sfpuTiles = work.total.sfpuTiles;
     perf.cost.l1Bytes = work.total.movedBytes;
+    perf.cost.fabricBytes = work.total.fabricBytes;
+    perf.cost.fabricHops = work.total.fabricHops;
   }
   void run(const Return &, OpPerf &) {}
   void run(const Finish &, OpPerf &) {}
 
   const Program &program;
   const std::string_view name;
+  const Mesh mesh;
   const ChipMemory chip;
   const CompiledKernels *kernels;
-  DeviceMemory *memory; // of the first device: all are allocated in lockstep
-  const bool exact;
+  DeviceMemory *memory;                         // of the first device: all are allocated in lockstep
   std::vector<std::shared_ptr<std::byte>> host; // by buffer
 };
+
+/// Where the part of a device begins in the whole: of several axes that divide a dimension, the outer one comes first.
+std::vector<int64_t> startOf(const MeshShard &shard, int64_t device, const Shape &part) {
+  std::vector<int64_t> start(part.size());
+  for (size_t axis = 0; axis < shard.mesh.size(); ++axis) {
+    const int64_t inner = volume(Shape(shard.mesh.begin() + static_cast<int64_t>(axis) + 1, shard.mesh.end()));
+    if (shard.dims[axis] >= 0) {
+      int64_t &at = start[static_cast<size_t>(shard.dims[axis])];
+      at = at * shard.mesh[axis] + device / inner % shard.mesh[axis];
+    }
+  }
+  for (size_t dim = 0; dim < part.size(); ++dim)
+    start[dim] *= part[dim];
+  return start;
+}
+
+/// The first of the devices that have the same part as this one.
+int64_t firstOf(const MeshShard &shard, int64_t device) {
+  int64_t first = device;
+  for (size_t axis = 0; axis < shard.mesh.size(); ++axis) {
+    const int64_t inner = volume(Shape(shard.mesh.begin() + static_cast<int64_t>(axis) + 1, shard.mesh.end()));
+    if (shard.dims[axis] < 0)
+      first -= device / inner % shard.mesh[axis] * inner;
+  }
+  return first;
+}
+
+/// Calls f(offset of a row in the part, offset in the whole, bytes) for the rows of the part of a device.
+template <class F>
+void forEachPartRow(const Shape &part, const Shape &whole, const std::vector<int64_t> &start, int64_t bytes, F f) {
+  const int64_t width = part.empty() ? 1 : part.back();
+  const int64_t rows = width ? volume(part) / width : 0;
+  for (int64_t row = 0; row < rows; ++row) {
+    int64_t at = part.empty() ? 0 : start.back(), rest = row, stride = whole.empty() ? 1 : whole.back();
+    for (size_t dim = part.size() - std::min<size_t>(1, part.size()); dim-- > 0; rest /= part[dim]) {
+      at += (start[dim] + rest % part[dim]) * stride;
+      stride *= whole[dim];
+    }
+    f(row * width * bytes, at * bytes, static_cast<size_t>(width * bytes));
+  }
+}
+
+void shard(const MeshShard &command, const Program &program, std::vector<Run> &runs) {
+  const Buffer &from = program.buffers[command.from], &to = program.buffers[command.to];
+  const Buffer &part = command.joins ? from : to, &whole = command.joins ? to : from;
+  const auto bytes = static_cast<int64_t>(storageBytes(to.dtype));
+  const bool cuts = std::ranges::any_of(command.dims, [](int64_t dim) { return dim >= 0; });
+  std::shared_ptr<std::byte> joined;
+  if (command.joins)
+    joined = sim::allocateHost(to.hostBytes(), "a host buffer of a metal program");
+  for (size_t device = 0; device < runs.size(); ++device) {
+    const auto number = static_cast<int64_t>(device);
+    const std::vector<int64_t> start = startOf(command, number, part.shape);
+    const std::byte *source = runs[device].values(command.from).get();
+    if (!command.joins) {
+      if (!cuts) {
+        runs[device].values(command.to) = runs[device].values(command.from);
+        continue;
+      }
+      auto values = sim::allocateHost(to.hostBytes(), "a host buffer of a metal program");
+      forEachPartRow(part.shape, whole.shape, start, bytes,
+                     [&](int64_t own, int64_t there, size_t n) { std::memcpy(values.get() + own, source + there, n); });
+      runs[device].values(command.to) = std::move(values);
+      continue;
+    }
+    if (const auto first = static_cast<size_t>(firstOf(command, number)); first == device)
+      forEachPartRow(part.shape, whole.shape, start, bytes,
+                     [&](int64_t own, int64_t there, size_t n) { std::memcpy(joined.get() + there, source + own, n); });
+    else if (std::memcmp(source, runs[first].values(command.from).get(), from.hostBytes()) != 0)
+      throw Error("MeshShardCommand: the value of chip " + std::to_string(first) + " is taken for that of chip " +
+                  std::to_string(device) + ", which differs from it");
+  }
+  if (command.joins)
+    for (Run &run : runs)
+      run.values(command.to) = joined;
+}
+
+/// Runs the commands, each on all devices before the next one; the slowest device counts. Adds to the report, and when
+/// `recording` what took how long.
+void runCommands(const Program &program, std::vector<Run> &runs, const DeviceMemory &memory, runtime::RunReport &report,
+                 bool recording) {
+  for (uint32_t i = 0; i < program.commands.size(); ++i) {
+    checkInterrupt();
+    memory.checkReset();
+    const Command &command = program.commands[i];
+    OpPerf slowest;
+    const int64_t begin = recording ? nanoseconds() : 0;
+    for (Run &run : runs) {
+      OpPerf perf;
+      perf.cost.launched = false; // but for programs of kernels
+      run.command(command, perf);
+      if (&run == &runs.front() || perf.deviceNs > slowest.deviceNs)
+        slowest = perf;
+    }
+    if (const auto *what = std::get_if<MeshShard>(&command.what))
+      shard(*what, program, runs);
+    report.cycles += slowest.cycles;
+    report.deviceNs += slowest.deviceNs;
+    if (!recording)
+      continue;
+    slowest.op = i;
+    slowest.name = command.name();
+    slowest.loc = command.loc;
+    slowest.hostNs = nanoseconds() - begin;
+    std::ranges::copy(memory.resident, std::begin(slowest.resident));
+    report.ops.push_back(slowest);
+  }
+}
 
 bool hasKernels(const Program &program) {
   return std::ranges::any_of(program.commands, [](const Command &command) {
@@ -271,7 +373,7 @@ bool writes(const Program &program, uint32_t buffer) {
   });
 }
 
-/// Host values of the inputs as the program takes them.
+/// Host values of the inputs in the program's form.
 std::vector<Tensor> bound(const runtime::Device &device, const runtime::Binary &binary, const runtime::Program &program,
                           std::span<const Tensor> inputs) {
   const std::string name = binary.fileName() + ": program \"" + std::string(program.name) + "\"";
@@ -298,7 +400,7 @@ std::vector<Tensor> bound(const runtime::Device &device, const runtime::Binary &
       throw DeviceError(name + ": input " + std::to_string(i) + " lies on device " +
                         std::to_string(inputs[i].device()->id()) + ", but the program runs on device " +
                         std::to_string(device->id()));
-    // Booleans often come as bytes, and the other way round.
+    // Booleans are often passed as bytes, and vice versa.
     const auto byte = [](DataType type) { return type == DataType::Bool || type == DataType::UInt8; };
     if (inputs[i].dtype() != expected.dtype) {
       if (!byte(inputs[i].dtype()) || !byte(expected.dtype))
@@ -326,53 +428,60 @@ runtime::Tensors run(const runtime::Device &device, const runtime::Binary &binar
   const Image &metal = *image.metal;
   const runtime::Program &program = image.programs[index];
   const std::vector<Tensor> inputs = bound(device, binary, program, given);
-  // The caller sees what the program writes to an input; other tensors that share its values do not.
+  // The caller sees the values that the program writes to an input; other tensors that share its values do not.
   for (size_t i = 0; i < inputs.size(); ++i)
     if (writes(metal.programs[index], metal.programs[index].inputs[i]))
       Tensor(inputs[i]).unshare();
   const auto kernels = hasKernels(metal.programs[index]) ? compiledKernels(image) : nullptr;
-  std::unique_ptr<L1> l1 = take(image, &Kept::l1);
-  std::unique_ptr<Dram> dram = usesDram(metal.programs[index]) ? take(image, &Kept::dram) : nullptr;
+  const size_t devices = program.devices();
+  Memories<L1> l1(image, &Kept::l1, devices);
+  Memories<Dram> dram(image, &Kept::dram, usesDram(metal.programs[index]) ? devices : 0);
+  std::vector<ChipMemory> chips;
+  for (size_t d = 0; d < devices; ++d)
+    chips.push_back({l1[d], dram[d]});
   report.binary = binary;
   report.program = index;
   const int64_t begin = nanoseconds();
   std::vector<Tensor::Shards> outputs(program.outputs.size());
-  for (uint32_t d = 0; d < program.devices(); ++d) {
-    DeviceMemory memory(device, program.name);
-    Run run(image, index, {*l1, dram.get()}, kernels.get(), d ? nullptr : &memory, device->options().exact);
+  DeviceMemory memory(device, program.name);
+  std::vector<Run> runs;
+  for (uint32_t d = 0; d < devices; ++d) {
+    Run &run = runs.emplace_back(image, index, Mesh{chips, program.meshShape.back(), d, device->options().exact},
+                                 kernels.get(), d ? nullptr : &memory);
     for (size_t i = 0; i < inputs.size(); ++i)
       run.bind(i, inputs[i].share(inputs[i].shards() > 1 ? d : 0));
-    // All devices do the same at the same time: the first one's time is that of all.
-    runtime::RunReport others;
-    run.commands(d ? others : report, !d && runtime::perfRecording());
-    if (!d && device->options().exact) {
-      Kept &kept = image.kept<Kept>();
-      std::lock_guard lock(kept.mutex);
-      kept.roundedOnly = std::move(run.roundedOnly);
-    }
-    if (!d)
-      std::ranges::copy(memory.peak, std::begin(report.memoryPeak));
-    for (size_t i = 0; i < outputs.size(); ++i)
-      if (!d || program.spec(program.outputs[i]).distributed)
-        outputs[i].push_back(run.output(i));
   }
+  runCommands(metal.programs[index], runs, memory, report, runtime::perfRecording());
+  std::ranges::copy(memory.peak, std::begin(report.memoryPeak));
+  if (device->options().exact) {
+    Kept &kept = image.kept<Kept>();
+    std::lock_guard lock(kept.mutex);
+    kept.roundedOnly = std::move(runs.front().roundedOnly);
+  }
+  for (size_t i = 0; i < outputs.size(); ++i)
+    for (size_t d = 0; d < (program.spec(program.outputs[i]).distributed ? devices : 1); ++d)
+      outputs[i].push_back(runs[d].output(i));
   for (size_t i = 0; i < inputs.size(); ++i)
     if (writes(metal.programs[index], metal.programs[index].inputs[i]))
       inputs[i].markWritten();
   report.hostNs = nanoseconds() - begin;
-  keep(image, &Kept::l1, std::move(l1));
-  if (dram)
-    keep(image, &Kept::dram, std::move(dram));
+  l1.keep();
+  dram.keep();
   device->addRun({1, static_cast<int64_t>(metal.programs[index].commands.size()), report.cycles, report.deviceNs});
+  // An output that is an input, another output or the same on several devices is values of its own: callers may write
+  // them.
+  std::set<const std::byte *> known;
+  for (const Tensor &input : inputs)
+    for (size_t d = 0; d < input.shards(); ++d)
+      known.insert(input.share(d).get());
   runtime::Tensors result;
   for (size_t i = 0; i < outputs.size(); ++i) {
     const TensorSpec &spec = program.spec(program.outputs[i]);
-    // An output that is an input or another output is values of its own: callers may write them.
+    bool shared = false;
+    for (const auto &values : outputs[i])
+      shared |= !known.insert(values.get()).second;
     Tensor tensor =
         Tensor::fromShards(spec, std::move(outputs[i]), spec.distributed ? program.meshShape : std::vector<uint32_t>());
-    const auto &buffer = metal.programs[index].outputs;
-    const bool shared = std::ranges::count(metal.programs[index].inputs, buffer[i]) ||
-                        std::ranges::count(buffer.begin(), buffer.begin() + static_cast<int64_t>(i), buffer[i]);
     result.push_back(shared ? tensor.clone() : std::move(tensor));
   }
   return result;

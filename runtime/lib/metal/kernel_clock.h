@@ -1,9 +1,8 @@
 //===- kernel_clock.h - the time of a kernel on the chip --------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// A kernel's clock advances by its own work, and to the time at which what it
-// waits for is there. Times go along with pages and semaphores, so that they
-// do not depend on the order in which kernels are simulated.
+// A kernel's clock advances by its own work, and to the time at which the awaited event happens. Times are stored with
+// pages and semaphores, so they do not depend on the order in which kernels are simulated.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -21,6 +20,8 @@ struct Work {
   int64_t matmulTiles = 0; // in passes of the matrix unit
   int64_t fpuTiles = 0, sfpuTiles = 0;
   int64_t movedBytes = 0;
+  int64_t fabricBytes = 0; // sent to other chips, times hops
+  int64_t fabricHops = 0;  // of the longest way
 };
 
 /// Cycles for the coordinates of one router to the next (tt-isa-documentation, NoC).
@@ -32,8 +33,8 @@ struct KernelClock {
   double computing = 0, moving = 0, waiting = 0; // parts of `now`
   double landed = 0;                             // when the last transfer is at its end
 
-  /// Adds what math has done since the last call. Matrix and vector unit take turns; tiles pass through unpacker,
-  /// matrix unit and packer at the same time as that.
+  /// Adds the work of math since the last call. Matrix and vector unit take turns; tiles pass through unpacker, matrix
+  /// unit and packer at the same time.
   void compute(const Work &work, const ttmlir::cost::Speed &speed) {
     const auto since = [](int64_t all, int64_t counted) { return static_cast<double>(all - counted); };
     const double math = since(work.matmulTiles, counted.matmulTiles) * speed.matmulTileCycles / speed.matmulShare +
@@ -44,7 +45,7 @@ struct KernelClock {
     now += cycles;
   }
 
-  /// A transfer of the data movement processor over `hops` routers, which it does not wait for.
+  /// A transfer of the data movement processor over `hops` routers, for which it does not wait.
   void move(uint64_t bytes, uint64_t hops, const ttmlir::cost::Speed &speed) {
     const double cycles = std::max(speed.pieceCycles, static_cast<double>(bytes) / speed.pieceBytesPerCycle);
     moving += cycles;
@@ -63,7 +64,7 @@ private:
   Work counted;
 };
 
-/// The time at which a semaphore has got its value, of all that have changed it.
+/// The time at which a semaphore got its value, over all cores that have changed it.
 class SemaphoreTime {
 public:
   void changed(double time) {

@@ -10,7 +10,7 @@
 
 namespace tt::metal {
 
-/// All kernels of a binary as one C++ program, each in a namespace of its own with its own arguments.
+/// All kernels of a binary as one C++ program, each in its own namespace with its own arguments.
 struct KernelSources {
   std::string text;
   std::vector<std::string> names; // by entry: how the compiler's messages name the kernel's source
@@ -20,13 +20,13 @@ KernelSources kernelSources(std::span<const Kernel *const> entries);
 /// The functions that kernels call, see api.cpp.
 const KernelApi &kernelApi();
 
-/// The command of the C++ compiler: $CXX, or the first of c++, g++ and clang++ in PATH. Throws Error that says what to
-/// install.
+/// The command of the C++ compiler: $CXX, or the first of c++, g++ and clang++ in PATH. Throws Error that states what
+/// to install.
 std::vector<std::string> compilerCommand();
 /// The folder that has tt/metal/kernel_api.h. Throws Error.
 std::filesystem::path kernelIncludes();
-/// The shared library made of the sources: from the user's cache, or by the compiler. Throws BinaryError that names the
-/// kernel that does not compile and says why, Error where there is no compiler or the cache cannot be written.
+/// The shared library of the sources: from the user's cache, or compiled. Throws BinaryError that names the kernel that
+/// does not compile and the reason, Error if there is no compiler or the cache cannot be written.
 std::filesystem::path compiledLibrary(const KernelSources &sources, const std::string &file);
 
 /// A loaded library of kernels.
@@ -48,11 +48,12 @@ struct Kept {
   ForkAware<std::mutex> mutex;
   std::shared_ptr<const CompiledKernels> compiled;
   std::set<std::string> roundedOnly; // of the last run on an exact device, see tt/metal/exact.h
-  std::unique_ptr<L1> l1;            // of the last run
-  std::unique_ptr<Dram> dram;
+  // Memories of the chips of earlier runs: their pages are there already.
+  std::vector<std::unique_ptr<L1>> l1;
+  std::vector<std::unique_ptr<Dram>> dram;
 };
 
-/// The kernels of an image, compiled when it is first requested. Throws OpError where they are not allowed.
+/// The kernels of an image, compiled on the first request. Throws OpError if they are not allowed.
 std::shared_ptr<const CompiledKernels> compiledKernels(runtime::BinaryImage &image);
 
 } // namespace tt::metal

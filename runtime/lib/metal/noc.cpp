@@ -14,7 +14,7 @@ namespace {
 constexpr uint64_t coordinateMask = (uint64_t(1) << noc_coordinate_bits) - 1;
 constexpr uint64_t addressMask = (uint64_t(1) << noc_address_bits) - 1;
 
-/// Coordinate `number` of an address: x and y of a core, or of the last of a rectangle, then those of its first.
+/// Coordinate `number` of an address: x and y of a core, or of the last core of a rectangle, then those of its first.
 uint64_t coordinateOf(uint64_t address, uint32_t number) {
   return address >> (noc_address_bits + number * noc_coordinate_bits) & coordinateMask;
 }
@@ -39,6 +39,11 @@ CoreIndex KernelRun::coreAt(uint64_t x, uint64_t y, std::string_view function) c
 }
 
 std::byte *KernelRun::coreBytes(CoreIndex index, uint64_t address, uint32_t bytes, std::string_view function) const {
+  return coreBytes(core.l1, index, address, bytes, function);
+}
+
+std::byte *KernelRun::coreBytes(const L1 &l1, CoreIndex index, uint64_t address, uint32_t bytes,
+                                std::string_view function) const {
   address = core.l1.plain(address);
   const sim::ChipDesc &chip = core.l1.chip;
   const auto base = static_cast<uint64_t>(chip.l1UnreservedBase), end = static_cast<uint64_t>(chip.l1Size);
@@ -46,7 +51,7 @@ std::byte *KernelRun::coreBytes(CoreIndex index, uint64_t address, uint32_t byte
     fail(function, std::to_string(bytes) + " bytes at address " + std::to_string(address) + " of core " +
                        coreText(chip, index) + " are not in its L1, from " + std::to_string(base) + " to " +
                        std::to_string(end));
-  return core.l1.at(index, static_cast<uint32_t>(address));
+  return l1.at(index, static_cast<uint32_t>(address));
 }
 
 uint32_t KernelRun::bankCount(bool dram) const {
@@ -71,27 +76,31 @@ uint64_t KernelRun::bankAddress(bool dram, uint32_t bank, uint64_t address) cons
          uint64_t(bank % columns) << noc_address_bits | address;
 }
 
-std::byte *KernelRun::dramBytes(uint64_t address, uint32_t bytes, std::string_view function) const {
+std::byte *KernelRun::dramBytes(const Dram *dram, uint64_t address, uint32_t bytes, std::string_view function) const {
   const sim::ChipDesc &chip = core.l1.chip;
   const uint64_t bank = coordinateOf(address, 0), at = address & addressMask;
   const auto size = static_cast<uint64_t>(chip.dramChannelSize);
-  if (!core.dram || address & ~(noc_dram_bit | addressMask | coordinateMask << noc_address_bits) ||
+  if (!dram || address & ~(noc_dram_bit | addressMask | coordinateMask << noc_address_bits) ||
       bank >= static_cast<uint64_t>(chip.dramChannels))
-    fail(function,
-         "the NOC address is of no bank of DRAM; there are " + std::to_string(core.dram ? chip.dramChannels : 0));
+    fail(function, "the NOC address is of no bank of DRAM; there are " + std::to_string(dram ? chip.dramChannels : 0));
   if (at > size || bytes > size - at)
     fail(function, std::to_string(bytes) + " bytes at address " + std::to_string(at) + " are not in bank " +
                        std::to_string(bank) + " of DRAM, which has " + std::to_string(size));
-  return core.dram->at(static_cast<uint32_t>(bank), at);
+  return dram->at(static_cast<uint32_t>(bank), at);
 }
 
 std::byte *KernelRun::nocBytes(uint64_t address, uint32_t bytes, std::string_view function) const {
+  return nocBytes({&core.l1, core.dram}, address, bytes, function);
+}
+
+std::byte *KernelRun::nocBytes(const ChipMemory &chip, uint64_t address, uint32_t bytes,
+                               std::string_view function) const {
   if (address & noc_dram_bit)
-    return dramBytes(address, bytes, function);
+    return dramBytes(chip.dram, address, bytes, function);
   if (coordinateOf(address, 2) || coordinateOf(address, 3))
     fail(function, "the NOC address is of a rectangle of cores; expected one core");
-  return coreBytes(coreAt(coordinateOf(address, 0), coordinateOf(address, 1), function), address & addressMask, bytes,
-                   function);
+  return coreBytes(*chip.l1, coreAt(coordinateOf(address, 0), coordinateOf(address, 1), function),
+                   address & addressMask, bytes, function);
 }
 
 void KernelRun::checkUnread(CoreIndex index, uint64_t address, uint32_t bytes, std::string_view function) const {
@@ -157,6 +166,34 @@ void KernelRun::nocWriteWord(uint64_t to, uint32_t value) {
   checkUnread(to, sizeof value, function);
   word(target).store(value, std::memory_order_release);
   countTransfer(to, sizeof value);
+}
+
+uint32_t KernelRun::loadWord(uint32_t address) const {
+  constexpr std::string_view function = "load_from_l1";
+  const std::byte *from = coreBytes(core.index, address, sizeof(uint32_t), function);
+  if (reinterpret_cast<uintptr_t>(from) % sizeof(uint32_t))
+    fail(function, "address " + std::to_string(address) + " is no multiple of 4");
+  return word(from).load(std::memory_order_relaxed);
+}
+
+void KernelRun::fabricWrite(uint32_t device, uint64_t to, uint32_t from, uint32_t bytes) {
+  constexpr std::string_view function = "fabric_fast_write_any_len";
+  const Mesh &mesh = core.mesh;
+  const size_t chips = std::max<size_t>(mesh.chips.size(), 1);
+  if (device >= chips)
+    fail(function, "there is no chip " + std::to_string(device) + "; the mesh has " + std::to_string(chips));
+  if (device == mesh.own)
+    return nocWrite(from, to, bytes);
+  pauses = 0;
+  const std::byte *source = coreBytes(core.index, from, bytes, function);
+  std::memcpy(nocBytes(mesh.chips[device], to, bytes, function), source, bytes);
+  // Along the row of the mesh, then along its column.
+  const auto away = [](int64_t a, int64_t b) { return a > b ? a - b : b - a; };
+  const int64_t hops =
+      away(device % mesh.columns, mesh.own % mesh.columns) + away(device / mesh.columns, mesh.own / mesh.columns);
+  work.fabricBytes += hops * bytes;
+  work.fabricHops = std::max(work.fabricHops, hops);
+  countTransfer(bankAddress(false, core.index, 0), bytes); // to the core of the link
 }
 
 std::vector<CoreIndex> KernelRun::receivers(uint64_t address, uint32_t count, bool own,

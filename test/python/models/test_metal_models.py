@@ -11,9 +11,6 @@ from test_models import DTYPES, Prepared, check
 from ttmlir import passes
 from zoo import ZOO
 
-# Full BERT and GPT-2 compare each token with all words of their tables, with every element of a word.
-FULL = [name for name in ZOO if name not in ("bert-base", "gpt-2")]
-
 
 def prepared(name: str, dtype: str, reduced: bool, options: str = "") -> Prepared:
     model = ZOO[name]
@@ -44,7 +41,7 @@ def test_on_other_grids(name: str, grid: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", FULL)
+@pytest.mark.parametrize("name", ZOO)
 def test_agrees_with_torch_on_cores_in_full(name: str) -> None:
     """As published."""
     check(prepared(name, "bf16", reduced=False))

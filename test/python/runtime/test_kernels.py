@@ -171,6 +171,10 @@ def data(machine: metal.Machine, body: str, *, pages: int = 2, compute: bool = F
         ("get_arg_val<uint32_t>(0);", "get_arg_val: there is no argument 0; the kernel has 0 (line 3)"),
         ("noc_inline_dw_write(get_noc_addr(0, 0, 200001), 1);", "address 200001 is no multiple of 4"),
         ("tile_regs_acquire();", "is for compute kernels; this one moves data"),
+        ("load_from_l1(get_write_ptr(0) + 2, 0);", "load_from_l1: address"),
+        ("load_from_l1(16, 0);", "4 bytes at address 16 of core (y=2, x=1) are not in its L1"),
+        ("experimental::fabric_fast_write_any_len(1, get_noc_addr(0, 0, 200000), get_write_ptr(0), 4);",
+         "fabric_fast_write_any_len: there is no chip 1; the mesh has 1 (line 3)"),
         ("TensorAccessorArgs<0> args;", "the kernel has fewer compile-time arguments"),
         ("noc_semaphore_inc(get_noc_addr_from_bank_id<true>(0, 0), 1);", "expected one core"),
         ("undeclared();", 'kernel "k" does not compile'),
@@ -180,7 +184,8 @@ def data(machine: metal.Machine, body: str, *, pages: int = 2, compute: bool = F
     ids=[
         "wait", "reserve", "semaphore", "push", "pop", "too many", "port", "outside L1", "no core", "no bank",
         "outside DRAM", "race", "race of a word", "polls", "argument",
-        "alignment", "registers", "accessor", "atomic", "text", "slice", "endless",
+        "alignment", "unaligned word", "word outside L1", "no chip", "registers", "accessor", "atomic", "text", "slice",
+        "endless",
     ],
 )  # fmt: skip
 def test_errors_name_place_and_line(machine: metal.Machine, body: str, text: str) -> None:

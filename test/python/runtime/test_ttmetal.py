@@ -225,12 +225,6 @@ def test_what_is_refused(build: Callable[[Any, Any], Any], shape: tuple[int, ...
     assert not list(Path().rglob("*.ttm"))
 
 
-def test_meshes_are_refused() -> None:
-    module = one_function(lambda b, x: b.exp(x), (32, 32), torch.float32)
-    with pytest.raises(TTBuilderCompileException, match="the mesh has several chips"):
-        compile_ttir_to_flatbuffer(module, target="ttmetal", mesh_dict={"x": 1, "y": 2})
-
-
 def test_missing_compiler(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     module = one_function(lambda b, x: b.exp(x), (32, 32), torch.float32)
     _, path, goldens, _ = compile_ttir_to_flatbuffer(module, target="ttmetal")

@@ -19,7 +19,8 @@
 // RUN: not ttmlir-opt %s --ttir-to-ttmetal-pipeline="num-stream-buffers=0" 2>&1 | FileCheck %s --check-prefix=E3
 // RUN: not ttmlir-opt %s --ttir-to-ttmetal-pipeline="available-l1-addr-range=0,10" 2>&1 | FileCheck %s --check-prefix=E4
 // RUN: not ttmlir-opt %s --ttir-to-ttmetal-pipeline="test-assume-l1-capacity=-1" 2>&1 | FileCheck %s --check-prefix=E5
-// RUN: not ttmlir-opt %s --ttir-to-ttmetal-pipeline="test-assume-l1-capacity=200000" 2>&1 | FileCheck %s --check-prefix=E6
+// RUN: not ttmlir-opt %s --ttir-to-ttmetal-pipeline="test-assume-l1-capacity=120000" 2>&1 | FileCheck %s --check-prefix=E6
+// RUN: not ttmlir-opt %s --ttir-to-ttmetal-pipeline="test-assume-l1-capacity=1" 2>&1 | FileCheck %s --check-prefix=E6
 
 // E1: override-device-shape=9,8 is no grid of the device; expected rows and columns, 1,1 to 8,8
 // E2: override-device-shape=4 is no grid of the device; expected rows and columns, 1,1 to 8,8

@@ -171,6 +171,31 @@ TEST(MetalBinary, ChecksLifetimes) {
   }
 }
 
+TEST(MetalBinary, ChecksMeshShards) {
+  const auto error = [](const Shape &from, const Shape &to, const std::vector<int64_t> &dims, DataType type,
+                        bool joins = false) {
+    MetalBuilder builder;
+    builder.meshColumns = 4;
+    const auto result = builder.host(to, type);
+    builder.shard(builder.input(from), result, joins, dims);
+    return message<BinaryError>([&] { builder.load({result}); });
+  };
+  EXPECT_EQ(error({8, 4}, {2, 4}, {-1, 0}, DataType::Float32), "no error");
+  EXPECT_EQ(error({8, 4}, {2, 4}, {0}, DataType::Float32), "no error"); // one axis of all devices
+  EXPECT_EQ(error({2, 4}, {8, 4}, {-1, 0}, DataType::Float32, true), "no error");
+  EXPECT_TEXT(error({8, 4}, {4, 4}, {-1, 0}, DataType::Float32),
+              "command 0 (MeshShardCommand): src has shape [8, 4]; expected [16, 4], the parts of the mesh together");
+  EXPECT_TEXT(error({2, 4}, {4, 4}, {-1, 0}, DataType::Float32, true),
+              "dst has shape [4, 4]; expected [8, 4], the parts of the mesh together");
+  EXPECT_TEXT(error({8, 4}, {2, 4}, {-1, 2}, DataType::Float32), "shard_dims has 2; expected -1 to 1");
+  EXPECT_TEXT(error({8, 4}, {2, 4}, {-1, 0, 0}, DataType::Float32), "shard_dims has 3 entries");
+  EXPECT_TEXT(error({8, 4}, {2, 4}, {-1, 0}, DataType::BFloat16), "dst is of bf16; expected f32, as src is");
+  MetalBuilder builder;
+  const auto lost = builder.host({2});
+  builder.shard(lost, builder.host({2}), false, {-1, -1});
+  EXPECT_MESSAGE(BinaryError, builder.load({}), "src is buffer 0, which nothing before has defined");
+}
+
 TEST(MetalBinary, ChecksKernels) {
   const auto error = [](std::vector<MetalBuilder::Kernel> kernels, const std::function<void(MetalBuffer &)> &change,
                         uint32_t firstPort = 0, int32_t kernelColumns = 1) {

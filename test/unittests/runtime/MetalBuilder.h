@@ -104,6 +104,17 @@ public:
     command(metal::CommandType::EnqueueReadBufferCommand,
             metal::CreateEnqueueReadBufferCommand(fbb, ref(from), ref(to)).Union());
   }
+  /// Divides host values over the mesh, or joins them.
+  void shard(const MetalBuffer &from, const MetalBuffer &to, bool joins, const std::vector<int64_t> &dims,
+             metal::MeshShardType type = metal::MeshShardType::Devices) {
+    const std::vector<int64_t> shape(from.shape.size(), 1);
+    command(metal::CommandType::MeshShardCommand,
+            metal::CreateMeshShardCommandDirect(fbb, ref(from), ref(to), type,
+                                                joins ? metal::MeshShardDirection::ShardToFullShape
+                                                      : metal::MeshShardDirection::FullToShardShape,
+                                                &shape, &dims)
+                .Union());
+  }
 
   struct Kernel {
     std::string symbol, source;

@@ -24,7 +24,9 @@ def ConvertD2MToTTKernel : Pass<"convert-d2m-to-ttkernel", "::mlir::func::FuncOp
     ```
   }];
   let options = [Option<"maxDstPhysicalSizeTiles", "max-dst-physical-size-tiles", "unsigned", "0",
-                        "Tiles of the destination registers that a subblock of a product may take; 0: all">];
+                        "Tiles of the destination registers that a subblock of a product may take; 0: all">,
+                 Option<"useTileMatmul", "use-tile-matmul", "bool", "false",
+                        "Multiply tile by tile, instead of by matmul_block">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::tt::ttkernel::TTKernelDialect"];
 }
 

@@ -4,6 +4,7 @@
 #define TTMLIR_CONVERSION_TTIRTOD2M_PASSES_H
 
 #include "ttmlir/Dialect/D2M/IR/D2M.h"
+#include "ttmlir/Dialect/D2M/Transforms/Policies.h"
 #include "ttmlir/Dialect/TTIR/IR/TTIR.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -6,7 +6,7 @@
 
 include "mlir/Pass/PassBase.td"
 
-// On modules: constants become symbols.
+// A pass on modules: constants become symbols.
 def TTIRToD2M : Pass<"ttir-to-d2m", "::mlir::ModuleOp"> {
   let summary = "Convert TTIR to generics on L1 buffers";
   let description = [{
@@ -35,7 +35,17 @@ def TTIRToD2M : Pass<"ttir-to-d2m", "::mlir::ModuleOp"> {
     Option<"numStreamBuffers", "num-stream-buffers", "unsigned", "2",
            "Buffers of a circular buffer that is read from other cores">,
     Option<"disableToLayoutFolding", "disable-tolayout-folding", "bool", "false",
-           "Convert tiles to rows again, also where the tiles came from rows">
+           "Convert tiles to rows again, also where the tiles came from rows">,
+    ListOption<"matmulInterchange", "matmul-interchange", "int64_t",
+               "Order of the loops of a product, from outside: a permutation of rows 0, columns 1 and steps 2, the last">,
+    ListOption<"availableL1AddrRange", "available-l1-addr-range", "int64_t",
+               "First address of L1 for buffers, and the one behind the last; none: all that the firmware leaves">,
+    Option<"testAssumel1Capacity", "test-assume-l1-capacity", "int64_t", "0",
+           "Bytes of L1 that a core is taken to have; 0: those of the chip">,
+    Option<"disableL1Acc", "disable-l1-acc", "bool", "false",
+           "Add the parts of a product in registers; otherwise the packer adds them in L1">,
+    Option<"testBufferSizePolicy", "test-buffer-size-policy", "::mlir::tt::d2m::BufferSizePolicy",
+           "::mlir::tt::d2m::BufferSizePolicy::Auto", "Size of the blocks of products", [{TT_D2M_BUFFER_SIZE_VALUES}]>
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
                            "::mlir::tt::d2m::D2MDialect"];

@@ -1,8 +1,7 @@
 //===- Schema.h - versions of the flatbuffer schemas ------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// The constants that the writer (lib/Target) and the reader (runtime) must
-// agree on.
+// The constants that the writer (lib/Target) and the reader (runtime) must share.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -11,13 +10,13 @@
 #include <cstdint>
 
 namespace tt::target {
-/// Raised with every change of binary.fbs; a reader takes no other version.
+/// Increased with every change of binary.fbs; a reader refuses every other version.
 inline constexpr uint32_t schemaVersion = 3;
 /// The same of TTMetal/metal.fbs.
-inline constexpr uint32_t metalSchemaVersion = 1;
+inline constexpr uint32_t metalSchemaVersion = 2;
 
-/// A function of native code has a list next to it, with this after its name: the number of its operands and results,
-/// and the bytes of each, as uint64_t.
+/// The suffix of the list that accompanies a function of native code: the number of its operands and results, and the
+/// bytes of each, as uint64_t.
 inline constexpr const char *codeSizesSuffix = "_sizes";
 
 /// Hashes native code (FNV-1a). The hash names code and detects damage; it does not prove where code comes from.

@@ -223,10 +223,6 @@ static Tensor convolvedByChannel(Tensor x, const Windows &windows, Tensor factor
 }
 
 template <class OpT> static SmallVector<Tensor> convolution(OpT op, Expressions &e, std::string &refusal) {
-  if (!isa<FloatType>(op.getInput().getType().getElementType())) {
-    refusal = "it has integers";
-    return {};
-  }
   constexpr bool isTransposed = requires { op.getOutputPadding(); };
   Tensor x = imagesOf(op, e(op.getInput())), weight = e(op.getWeight());
   const auto count = static_cast<size_t>(x.rank() - 2);

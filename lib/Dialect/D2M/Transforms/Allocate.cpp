@@ -100,11 +100,17 @@ private:
   };
 
   LogicalResult allocate(Block &block, const Range &l1, const Range &dram) {
-    const uint64_t blockBytes = std::min<uint64_t>(mostBlockBytes, (l1.end - std::min(l1.begin, l1.end)) / 8);
-    if (forceSpillToDramIfLegal)
-      for (auto alloc : llvm::to_vector(block.getOps<memref::AllocOp>()))
-        if (canSpill(alloc))
-          moveToDram(alloc, blockBytes);
+    const uint64_t blockBytes =
+        std::clamp<uint64_t>((l1.end - std::min(l1.begin, l1.end)) / 8, leastBlockBytes, mostBlockBytes);
+    if (testBufferSizePolicy == BufferSizePolicy::Min)
+      for (auto generic : llvm::to_vector(block.getOps<GenericOp>()))
+        splitBlocks(generic, /*blockBytes=*/1);
+    if (streamInsertPolicy == StreamInsertPolicy::Always)
+      for (auto generic : llvm::to_vector(block.getOps<GenericOp>()))
+        streamAll(generic, blockBytes);
+    for (auto alloc : llvm::to_vector(block.getOps<memref::AllocOp>()))
+      if ((forceSpillToDramIfLegal || memoryOf(alloc) == ttcore::MemorySpace::DeviceDRAM) && canSpill(alloc))
+        moveToDram(alloc, blockBytes);
     SmallVector<Lifetime> placed;
     for (std::optional<Full> full; (full = place(block, l1, isInL1, placed));)
       if (!makeRoom(*full, blockBytes))
@@ -123,16 +129,33 @@ private:
   }
 
   /// Bytes of the blocks of all operands of a generic that reads or writes DRAM.
-  static constexpr uint64_t mostBlockBytes = 160 << 10;
+  static constexpr uint64_t leastBlockBytes = 64, mostBlockBytes = 160 << 10;
 
   static bool isInL1(memref::AllocOp alloc) { return liesIn(alloc.getType(), ttcore::MemorySpace::DeviceL1); }
   static bool isInDram(memref::AllocOp alloc) { return liesIn(alloc.getType(), ttcore::MemorySpace::DeviceDRAM); }
-  static bool canSpill(memref::AllocOp alloc) {
-    return ttmetal::isDeviceBuffer(alloc.getType()) && isInL1(alloc) && canLieInDram(alloc.getResult());
+  bool canSpill(memref::AllocOp alloc) const {
+    return ttmetal::isDeviceBuffer(alloc.getType()) && isInL1(alloc) && canLieInDram(alloc.getResult()) &&
+           (allowL1OutputSpilling || forceSpillToDramIfLegal || !isWrittenBy<GenericOp>(alloc));
+  }
+  template <class Writer> static bool isWrittenBy(memref::AllocOp alloc) {
+    return llvm::any_of(alloc->getUsers(), [&](Operation *user) {
+      if constexpr (std::is_same_v<Writer, GenericOp>) {
+        auto generic = dyn_cast<GenericOp>(user);
+        return generic && llvm::is_contained(generic.getOutputs(), alloc.getResult());
+      } else {
+        return isa<Writer>(user);
+      }
+    });
+  }
+  /// Returns the memory that the options name for a buffer.
+  ttcore::MemorySpace memoryOf(memref::AllocOp alloc) const {
+    if (isWrittenBy<ToDeviceOp>(alloc))
+      return defaultInputMemspace;
+    return isWrittenBy<GenericOp>(alloc) ? defaultOutputMemspace.getValue() : ttcore::MemorySpace::DeviceL1;
   }
 
   /// Moves the largest live buffers to DRAM until there is room, or makes the blocks of a generic smaller.
-  static bool makeRoom(Full &full, uint64_t blockBytes) {
+  bool makeRoom(Full &full, uint64_t blockBytes) const {
     full.live.push_back(full.next);
     llvm::sort(full.live, [](const Lifetime &a, const Lifetime &b) {
       return a.bytes != b.bytes ? a.bytes > b.bytes : a.address < b.address;

@@ -45,8 +45,8 @@ static int64_t divisorUpTo(int64_t size, int64_t most) {
   return divisor;
 }
 
-/// The loops around an op of a generic's region, outermost first, and how often each runs. Nothing if one has bounds
-/// that are not constant.
+/// The loops around an op of a generic's region, outermost first, and their trip counts. Nothing if one has bounds that
+/// are not constant.
 static std::optional<SmallVector<std::pair<scf::ForOp, int64_t>>> loopsAround(Operation *op) {
   SmallVector<std::pair<scf::ForOp, int64_t>> loops;
   for (Operation *parent = op->getParentOp(); parent && !isa<GenericOp>(parent); parent = parent->getParentOp()) {
@@ -73,7 +73,7 @@ static SmallVector<Operation *> stepsOf(GenericOp generic, unsigned operand) {
   return steps;
 }
 
-/// Whether a unified thread takes the blocks of an operand one after another, each of them once.
+/// Whether a unified thread takes the blocks of an operand in order, each of them once.
 static bool takesBlocks(GenericOp generic, unsigned operand) {
   const SmallVector<Operation *> steps = stepsOf(generic, operand);
   auto loops = steps.size() == 1 ? loopsAround(steps.front()) : std::nullopt;
@@ -134,7 +134,7 @@ bool d2m::canLieInDram(Value buffer) {
 // Blocks
 //===----------------------------------------------------------------------===//
 
-/// Reads smaller blocks of a stream: `factors` as many in each dimension, of which `at` is the number.
+/// Reads smaller blocks of a stream: `factors` times as many in each dimension; `at` is the index among them.
 static void splitStream(GenericOp generic, RemoteLoadOp load, ArrayRef<int64_t> factors, ValueRange at) {
   MLIRContext *context = load.getContext();
   Location loc = load.getLoc();
@@ -153,7 +153,7 @@ static void splitStream(GenericOp generic, RemoteLoadOp load, ArrayRef<int64_t> 
   OpBuilder builder(generic);
   Value smaller = ViewLayoutOp::create(builder, loc, inL1(blocks, block, type.getElementType()), view,
                                        AffineMap::get(4, 0, numbers, context));
-  // The memory of the circular buffer is the generic's alone.
+  // The memory of the circular buffer belongs to the generic alone.
   Value ring = generic->getOperand(cast<BlockArgument>(load.getCb()).getArgNumber());
   const ttmetal::DeviceBuffer old = describe(ring);
   const int64_t count = old.shard[0] / type.getDimSize(2);
@@ -198,7 +198,7 @@ bool d2m::splitBlocks(GenericOp generic, uint64_t blockBytes) {
   Value number = loop.getInductionVar(), columns = createIndex(builder, loc, parts[1]);
   const SmallVector<Value> at = {arith::DivSIOp::create(builder, loc, number, columns),
                                  arith::RemSIOp::create(builder, loc, number, columns)};
-  // A block of one row or column serves all of them.
+  // A block of one row or column serves all rows or columns.
   for (BlockArgument cb : body.getArguments()) {
     auto type = cast<MemRefType>(cast<CBType>(cb.getType()).getUnderlying());
     SmallVector<int64_t> shape(type.getShape());
@@ -228,7 +228,7 @@ bool d2m::splitBlocks(GenericOp generic, uint64_t blockBytes) {
   return true;
 }
 
-/// Rows of tiles are converted in parts, which both operands are read or written in.
+/// Rows of tiles are converted in parts, in which both operands are read or written.
 static bool splitRows(GenericOp generic, uint64_t blockBytes) {
   Region &region = generic.getRegion(0);
   Operation *convert = nullptr;
@@ -269,7 +269,7 @@ static bool splitRows(GenericOp generic, uint64_t blockBytes) {
 // Operands
 //===----------------------------------------------------------------------===//
 
-void d2m::streamOperand(GenericOp generic, unsigned operand, uint64_t blockBytes) {
+void d2m::streamOperand(GenericOp generic, unsigned operand, uint64_t blockBytes, bool columnsFirst) {
   MLIRContext *context = generic.getContext();
   Location loc = generic.getLoc();
   Value source = generic->getOperand(operand);
@@ -308,9 +308,11 @@ void d2m::streamOperand(GenericOp generic, unsigned operand, uint64_t blockBytes
       number = arith::MulIOp::create(builder, loc, number, createIndex(builder, loc, size));
       number = arith::AddIOp::create(builder, loc, number, scf::ForOp(loop).getInductionVar());
     }
-    Value columns = createIndex(builder, loc, parts[1]);
-    Value blockRow = arith::DivSIOp::create(builder, loc, number, columns);
-    Value blockColumn = arith::RemSIOp::create(builder, loc, number, columns);
+    Value inner = createIndex(builder, loc, parts[columnsFirst ? 0 : 1]);
+    Value blockRow = arith::DivSIOp::create(builder, loc, number, inner);
+    Value blockColumn = arith::RemSIOp::create(builder, loc, number, inner);
+    if (columnsFirst)
+      std::swap(blockRow, blockColumn);
     SmallVector<Value> at;
     for (int64_t dim : {0, 1}) {
       Value core =
@@ -329,7 +331,8 @@ void d2m::streamOperand(GenericOp generic, unsigned operand, uint64_t blockBytes
   }
 }
 
-/// The place of an element of this core's part of a buffer: the core's row and column, and bytes into its part.
+/// The address of an element of this core's part of a buffer: the core's row and column, and the byte offset into its
+/// part.
 static SmallVector<Value> placeHere(OpBuilder &builder, Location loc, const ttmetal::DeviceBuffer &buffer,
                                     Value element) {
   SmallVector<Value> at;
@@ -347,13 +350,13 @@ static void createRead(OpBuilder &builder, Location loc, Value from, ValueRange 
                     AffineMapAttr());
 }
 static void createWrite(OpBuilder &builder, Location loc, Value from, Value place, Value to, ValueRange at,
-                        int64_t count) {
+                        int64_t count, ValueRange chip = {}) {
   DMAWriteOp::create(builder, loc, MemTxType::get(builder.getContext(), DMAType::Write), from, place, to, at,
-                     ValueRange(), ValueRange(), ValueRange(), ValueRange(), count, AffineMapAttr());
+                     ValueRange(), ValueRange(), chip, ValueRange(), count, AffineMapAttr());
 }
 
-/// Replaces a transfer between this core's part of a buffer in DRAM and that of another core by two, through `piece`,
-/// which has room for `most` elements.
+/// Replaces a transfer between this core's part of a buffer in DRAM and that of another core by two transfers through
+/// `piece`, which has room for `most` elements.
 static void copyInPieces(Operation *transfer, Value own, Value piece, int64_t most) {
   OpBuilder builder(transfer);
   Location loc = transfer->getLoc();
@@ -373,7 +376,8 @@ static void copyInPieces(Operation *transfer, Value own, Value piece, int64_t mo
     SmallVector<Value> to = placeHere(builder, loc, buffer, arith::AddIOp::create(builder, loc, here, first));
     createRead(builder, loc, read ? other : own, read ? from : to, piece, zero, elements);
     waitForAll(builder, loc, DMAType::Read);
-    createWrite(builder, loc, piece, zero, read ? own : other, read ? to : from, elements);
+    createWrite(builder, loc, piece, zero, read ? own : other, read ? to : from, elements,
+                write ? ValueRange(write.getStartDevice()) : ValueRange());
     waitForAll(builder, loc, DMAType::Write);
   };
   const int64_t whole = count / most * most;
@@ -389,7 +393,7 @@ static void copyInPieces(Operation *transfer, Value own, Value piece, int64_t mo
   transfer->erase();
 }
 
-/// Copies rows of a core's part through a row in L1, or piece by piece where rows are longer than `rowBytes`.
+/// Copies rows of a core's part through a row in L1, or piece by piece if rows are longer than `rowBytes`.
 static void copyThroughRow(GenericOp generic, Value own, uint64_t rowBytes) {
   scf::ForOp rows = copyLoop(generic);
   SmallVector<Operation *> transfers;
@@ -474,4 +478,13 @@ void d2m::moveToDram(memref::AllocOp alloc, uint64_t blockBytes) {
     if (auto view = dyn_cast<ViewLayoutOp>(user))
       for (GenericOp generic : genericsOf(view))
         splitBlocks(generic, blockBytes);
+}
+
+void d2m::streamAll(GenericOp generic, uint64_t blockBytes) {
+  if (generic.getNumRegions() != 1 || generic.threadOf(generic.getRegion(0)).getThreadType() != ThreadType::Unified)
+    return;
+  const size_t operands = generic.getInputs().size() + generic.getOutputs().size();
+  for (unsigned number = 0; number < operands; ++number)
+    if (!generic->getOperand(number).getDefiningOp<ViewLayoutOp>() && takesBlocks(generic, number))
+      streamOperand(generic, number, blockBytes);
 }

@@ -20,6 +20,9 @@ void moveToDram(memref::AllocOp buffer, uint64_t blockBytes);
 /// Returns whether it did.
 bool splitBlocks(GenericOp generic, uint64_t blockBytes);
 
+/// Makes movers copy all operands of a generic that they can copy block by block.
+void streamAll(GenericOp generic, uint64_t blockBytes);
+
 } // namespace mlir::tt::d2m
 
 #endif // TTMLIR_LIB_DIALECT_D2M_TRANSFORMS_DRAMBUFFERS_H

@@ -23,6 +23,8 @@ static std::string textOf(Operation *op) {
 
 namespace {
 struct GenericRegionsToFuncs : d2m::impl::D2MGenericRegionsToFuncsBase<GenericRegionsToFuncs> {
+  using Base::Base;
+
   void runOnOperation() override {
     ModuleOp module = getOperation();
     SymbolTable symbols(module);
@@ -33,6 +35,8 @@ struct GenericRegionsToFuncs : d2m::impl::D2MGenericRegionsToFuncsBase<GenericRe
       generic->setAttr(cbOperandsName, DenseI64ArrayAttr::get(&getContext(), cbOperands));
       if (SmallVector<int64_t> sources = sourceOperandsOf(generic); !sources.empty())
         generic->setAttr(sourceOperandsName, DenseI64ArrayAttr::get(&getContext(), sources));
+      if (forceCompileTimeArgs)
+        generic->setAttr(compileTimeArgsName, UnitAttr::get(&getContext()));
       SmallVector<Attribute> threads;
       for (Region &region : generic.getRegions()) {
         FailureOr<ThreadAttr> thread = outline(generic, region, symbols, cbOperands);
@@ -70,7 +74,7 @@ private:
   }
 
   /// Turns operands of the generic that a thread uses directly into arguments of the kernel.
-  static LogicalResult passOperands(GenericOp generic, Region &region) {
+  LogicalResult passOperands(GenericOp generic, Region &region, size_t ports) {
     OpBuilder builder = OpBuilder::atBlockBegin(&region.front());
     DenseMap<Value, Value> arguments;
     WalkResult result = region.walk([&](Operation *op) {
@@ -85,9 +89,13 @@ private:
           return WalkResult::interrupt();
         }
         Value &argument = arguments[value];
-        if (!argument)
+        const int64_t number = std::distance(operands.begin(), found);
+        if (!argument && forceCompileTimeArgs)
           argument = GetArgOp::create(builder, value.getLoc(), value.getType(),
-                                      builder.getI64IntegerAttr(std::distance(operands.begin(), found)),
+                                      builder.getI64IntegerAttr(static_cast<int64_t>(ports) + number),
+                                      ResolutionStageAttr::get(&getContext(), ResolutionStage::Compile));
+        else if (!argument)
+          argument = GetArgOp::create(builder, value.getLoc(), value.getType(), builder.getI64IntegerAttr(number),
                                       ResolutionStageAttr());
         use.set(argument);
       }
@@ -104,7 +112,7 @@ private:
     if (!region.hasOneBlock())
       return generic.emitOpError() << "region " << region.getRegionNumber() << " has " << llvm::range_size(region)
                                    << " blocks; a kernel has one";
-    if (failed(passOperands(generic, region)))
+    if (failed(passOperands(generic, region, cbOperands.size())))
       return failure();
     OpBuilder builder(&getContext());
     auto function = func::FuncOp::create(builder, generic.getLoc(), "kernel", builder.getFunctionType({}, {}));
@@ -133,7 +141,7 @@ private:
     builder.setInsertionPointToEnd(&body);
     func::ReturnOp::create(builder, generic.getLoc());
 
-    // Of all that are equal, the first.
+    // The first of all equal kernels.
     auto [known, isNew] = kernels.try_emplace(textOf(function), "");
     if (isNew) {
       function.setName(

@@ -8,6 +8,8 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
+#include <numeric>
+
 namespace mlir::tt::d2m {
 #define GEN_PASS_DEF_D2MLOWERLOADSTOREOPSTODMA
 #include "ttmlir/Dialect/D2M/Transforms/Passes.h.inc"
@@ -30,6 +32,8 @@ static std::pair<Value, AffineMap> bufferOf(Value operand) {
 
 namespace {
 struct LowerLoadStoreOpsToDMA : d2m::impl::D2MLowerLoadStoreOpsToDMABase<LowerLoadStoreOpsToDMA> {
+  using Base::Base;
+
   void runOnOperation() override {
     semaphores.clear();
     SmallVector<RemoteLoadOp> loads;
@@ -60,8 +64,8 @@ struct LowerLoadStoreOpsToDMA : d2m::impl::D2MLowerLoadStoreOpsToDMABase<LowerLo
 
 private:
   /// The cores that load the same block, a part of a row or column of the grid, and what the first of them does, or the
-  /// others. Semaphore `ready` counts on the first the cores that have room, `done` says on the others that the block
-  /// is there.
+  /// others. Semaphore `ready` counts, on the first core, the cores that have room; `done` signals to the others that
+  /// the block has arrived.
   struct Group {
     int64_t cores = 1;
     scf::IfOp choice;
@@ -94,7 +98,7 @@ private:
     return group;
   }
 
-  /// Behind the reads of the first core, the block goes to the others.
+  /// After the reads of the first core, the block is sent to the others.
   static void share(const Group &group, RemoteLoadOp load, Value room, OpBuilder &builder) {
     Location loc = load.getLoc();
     const auto index = [&](int64_t value) -> Value { return arith::ConstantIndexOp::create(builder, loc, value); };
@@ -122,6 +126,7 @@ private:
     AffineMap map; // indices of the op, row and column of the block -> core row, core column, row, column
     ttmetal::DeviceBuffer described;
     MemRefType block;
+    ArrayRef<int64_t> blocks; // of all cores
   };
 
   template <class Op> static FailureOr<Transfer> transferOf(Op op) {
@@ -135,17 +140,52 @@ private:
       return op.emitOpError() << (std::is_same_v<Op, RemoteLoadOp> ? "reads " : "writes ") << described->element
                               << (std::is_same_v<Op, RemoteLoadOp> ? " into blocks of " : " from blocks of ")
                               << block.getElementType();
-    return Transfer{buffer, map, *described, block};
+    return Transfer{buffer, map, *described, block,
+                    cast<ShapedType>(op.getMemref().getType()).getShape().take_front(2)};
   }
 
-  /// Loops over the contiguous pieces of a block; calls `move` with a piece's place in the buffer, its number in the
-  /// block, and how many elements it has. Leaves the builder behind the loops.
-  static void forEachPiece(const Transfer &transfer, ValueRange indices, OpBuilder &builder, Location loc,
-                           llvm::function_ref<void(ValueRange, Value, int64_t)> move) {
+  /// Returns the greatest length of aligned pieces of rows that are contiguous in the buffer, by the indices of all
+  /// blocks; where a dimension is large, of its first 64.
+  static int64_t enumeratedPiece(const Transfer &transfer) {
+    constexpr int64_t most = 64;
+    Builder builder(transfer.map.getContext());
+    ArrayRef<int64_t> block = transfer.block.getShape();
+    int64_t piece = block[1];
+    const auto placeOf = [&](ArrayRef<int64_t> at) {
+      SmallVector<AffineExpr> dims;
+      for (int64_t each : at)
+        dims.push_back(builder.getAffineConstantExpr(each));
+      SmallVector<int64_t> place;
+      for (AffineExpr expr : transfer.map.getResults())
+        place.push_back(cast<AffineConstantExpr>(expr.replaceDims(dims)).getValue());
+      return place;
+    };
+    for (int64_t y = 0; y < std::min(transfer.blocks[0], most); ++y)
+      for (int64_t x = 0; x < std::min(transfer.blocks[1], most); ++x)
+        for (int64_t r = 0; r < std::min(block[0], most); ++r) {
+          SmallVector<int64_t> next = placeOf({y, x, r, 0});
+          for (int64_t c = 1; c < block[1]; ++c) {
+            ++next.back();
+            SmallVector<int64_t> place = placeOf({y, x, r, c});
+            if (place != next) // a piece ends here
+              piece = std::gcd(piece, c);
+            next = place;
+          }
+        }
+    return piece;
+  }
+
+  /// Loops over the contiguous pieces of a block; calls `move` with a piece's address in the buffer, its index in the
+  /// block, and its number of elements. Leaves the builder after the loops.
+  void forEachPiece(const Transfer &transfer, ValueRange indices, OpBuilder &builder, Location loc,
+                    llvm::function_ref<void(ValueRange, Value, int64_t)> move) {
     const auto index = [&](int64_t value) -> Value { return arith::ConstantIndexOp::create(builder, loc, value); };
     ArrayRef<int64_t> shape = transfer.block.getShape();
-    // Elements of a row of the block that lie behind each other in the buffer, too.
+    // The number of elements of a block's row that are also contiguous in the buffer.
     const int64_t piece = contiguous(transfer.map, 3, shape[1]);
+    if (debugCoalescingInference)
+      emitRemark(loc) << "moves pieces of " << piece << " of the " << shape[1]
+                      << " elements of a row; an enumeration finds " << enumeratedPiece(transfer);
     auto rows = scf::ForOp::create(builder, loc, index(0), index(shape[0]), index(1));
     builder.setInsertionPointToStart(rows.getBody());
     auto pieces = scf::ForOp::create(builder, loc, index(0), index(shape[1]), index(piece));
@@ -160,48 +200,41 @@ private:
     builder.setInsertionPointAfter(rows);
   }
 
-  LogicalResult lower(RemoteStoreOp store) {
-    FailureOr<Transfer> transfer = transferOf(store);
+  /// A load makes a block of pieces of the buffer, a store the other way round.
+  template <class Op> LogicalResult lower(Op op) {
+    constexpr bool isLoad = std::is_same_v<Op, RemoteLoadOp>;
+    FailureOr<Transfer> transfer = transferOf(op);
     if (failed(transfer))
       return failure();
-    OpBuilder builder(store);
-    Location loc = store.getLoc();
-    Value block = WaitOp::create(builder, loc, transfer->block, store.getCb());
-    forEachPiece(*transfer, store.getIndices(), builder, loc, [&](ValueRange place, Value own, int64_t count) {
-      DMAWriteOp::create(builder, loc, MemTxType::get(builder.getContext(), DMAType::Write), block, own,
-                         transfer->buffer, place, ValueRange(), ValueRange(), ValueRange(), ValueRange(), count,
-                         AffineMapAttr());
-    });
-    waitForAll(builder, loc, DMAType::Write);
-    PopOp::create(builder, loc, store.getCb());
-    store.erase();
-    return success();
-  }
-
-  LogicalResult lower(RemoteLoadOp load) {
-    FailureOr<Transfer> transfer = transferOf(load);
-    if (failed(transfer))
-      return failure();
-    OpBuilder builder(load);
-    Location loc = load.getLoc();
-    Value room = ReserveOp::create(builder, loc, transfer->block, load.getCb());
-    FailureOr<Group> group = groupOf(load, builder);
+    OpBuilder builder(op);
+    Location loc = op.getLoc();
+    using Begin = std::conditional_t<isLoad, ReserveOp, WaitOp>;
+    using End = std::conditional_t<isLoad, PushOp, PopOp>;
+    Value block = Begin::create(builder, loc, transfer->block, op.getCb());
+    FailureOr<Group> group = Group();
+    if constexpr (isLoad)
+      group = groupOf(op, builder);
     if (failed(group))
       return failure();
-    // The first core of a group reads.
-    if (group->cores > 1)
+    if (group->cores > 1) // the first core of a group reads
       builder.setInsertionPointToStart(group->choice.thenBlock());
-    forEachPiece(*transfer, load.getIndices(), builder, loc, [&](ValueRange place, Value own, int64_t count) {
-      DMAReadOp::create(builder, loc, MemTxType::get(builder.getContext(), DMAType::Read), transfer->buffer, place,
-                        room, own, count, AffineMapAttr());
+    constexpr DMAType direction = isLoad ? DMAType::Read : DMAType::Write;
+    auto type = MemTxType::get(builder.getContext(), direction);
+    forEachPiece(*transfer, op.getIndices(), builder, loc, [&](ValueRange place, Value own, int64_t count) {
+      if constexpr (isLoad)
+        DMAReadOp::create(builder, loc, type, transfer->buffer, place, block, own, count, AffineMapAttr());
+      else
+        DMAWriteOp::create(builder, loc, type, block, own, transfer->buffer, place, ValueRange(), ValueRange(),
+                           ValueRange(), ValueRange(), count, AffineMapAttr());
     });
-    waitForAll(builder, loc, DMAType::Read);
-    if (group->cores > 1) {
-      share(*group, load, room, builder);
-      builder.setInsertionPointAfter(group->choice);
-    }
-    PushOp::create(builder, loc, load.getCb());
-    load.erase();
+    waitForAll(builder, loc, direction);
+    if constexpr (isLoad)
+      if (group->cores > 1) {
+        share(*group, op, block, builder);
+        builder.setInsertionPointAfter(group->choice);
+      }
+    End::create(builder, loc, op.getCb());
+    op.erase();
     return success();
   }
 };

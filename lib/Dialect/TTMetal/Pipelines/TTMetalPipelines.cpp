@@ -20,6 +20,7 @@ void ttmetal::createD2MFrontendPipeline(OpPassManager &manager, const D2MPipelin
   manager.addPass(ttir::createTTIRDecomposeComposites());
   manager.addPass(ttir::createTTIRInlineFunctions());
   manager.addPass(ttir::createTTIRElementTypeNormalization());
+  manager.addNestedPass<func::FuncOp>(ttir::createTTIRLocalizePresharded());
   manager.addNestedPass<func::FuncOp>(ttir::createTTIRImplicitBroadcastFold());
   if (!options.globalDataFormat.empty())
     manager.addPass(ttir::createTTIRGlobalDataFormatConversion({options.globalDataFormat}));
@@ -27,6 +28,11 @@ void ttmetal::createD2MFrontendPipeline(OpPassManager &manager, const D2MPipelin
   lowering.overrideDeviceShape.assign(options.overrideDeviceShape.begin(), options.overrideDeviceShape.end());
   lowering.numStreamBuffers = options.numStreamBuffers;
   lowering.disableToLayoutFolding = options.disableToLayoutFolding;
+  lowering.matmulInterchange.assign(options.matmulInterchange.begin(), options.matmulInterchange.end());
+  lowering.availableL1AddrRange.assign(options.availableL1AddrRange.begin(), options.availableL1AddrRange.end());
+  lowering.testAssumel1Capacity = options.testAssumeL1Capacity;
+  lowering.disableL1Acc = options.disableL1Acc;
+  lowering.testBufferSizePolicy = options.testBufferSizePolicy;
   manager.addPass(createTTIRToD2M(lowering));
   manager.addNestedPass<func::FuncOp>(d2m::createD2MGenericFusion({options.elementwiseFusion}));
 }
@@ -37,18 +43,23 @@ void ttmetal::createD2MBackendPipeline(OpPassManager &manager, const D2MPipeline
   allocation.availableL1AddrRange.assign(options.availableL1AddrRange.begin(), options.availableL1AddrRange.end());
   allocation.testAssumel1Capacity = options.testAssumeL1Capacity;
   allocation.forceSpillToDramIfLegal = options.forceSpillToDram;
+  allocation.allowL1OutputSpilling = options.allowL1OutputSpilling;
+  allocation.defaultInputMemspace = options.defaultInputMemspace;
+  allocation.defaultOutputMemspace = options.defaultOutputMemspace;
+  allocation.streamInsertPolicy = options.streamInsertPolicy;
+  allocation.testBufferSizePolicy = options.testBufferSizePolicy;
   functions.addPass(d2m::createD2MAllocate(allocation));
   functions.addPass(d2m::createD2MLowerMulticastLoads({options.multicastInference}));
   functions.addPass(d2m::createD2MSplitUnifiedThread());
-  functions.addPass(d2m::createD2MLowerLoadStoreOpsToDMA());
+  functions.addPass(d2m::createD2MLowerLoadStoreOpsToDMA({options.debugCoalescingInference}));
   functions.addPass(d2m::createD2MOpScheduler({options.opScheduler}));
   functions.addPass(d2m::createD2MInsertDstRegisterAccessUnscheduled());
   functions.addPass(createCSEPass());
-  manager.addPass(d2m::createD2MGenericRegionsToFuncs());
+  manager.addPass(d2m::createD2MGenericRegionsToFuncs({options.forceCompileTimeArgs}));
 }
 
 static void addKernelPasses(OpPassManager &functions, const ttmetal::D2MPipelineOptions &options) {
-  functions.addPass(createConvertD2MToTTKernel({options.maxDstTiles}));
+  functions.addPass(createConvertD2MToTTKernel({options.maxDstTiles, options.useTileMatmul}));
   functions.addPass(ttkernel::createTTKernelControlDstSection());
   functions.addPass(createCanonicalizerPass());
   functions.addPass(createCSEPass());

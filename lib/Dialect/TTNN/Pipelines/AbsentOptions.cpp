@@ -10,9 +10,10 @@ using namespace mlir::tt::ttnn;
 namespace {
 struct Row {
   StringLiteral name;
-  /// The value that is true here, or several that change nothing, "A or B"; empty when none is.
+  /// The value that applies here, or several that change nothing, "A or B"; empty if there is none.
   StringLiteral accepted;
   StringLiteral reason;
+  AbsentOptions::Of of = AbsentOptions::Of::Calls;
 };
 } // namespace
 
@@ -35,6 +36,16 @@ static constexpr Row rows[] = {
     {"enable-dram-space-saving-optimization-pass", either, "tensors are freed after their last use in any case"},
     {"enable-create-d2m-subgraphs", "false", noD2M},
     {"enable-d2m-elementwise-fusion", "false", noD2M},
+    {"collapse-tensors-2d", "true", "grids have two dimensions, and the leading dimensions of a tensor are rows",
+     AbsentOptions::Of::Kernels},
+    {"enable-eltwise-reduction-fusion", "false", "a reduction reads tiles of other cores, where no producer runs",
+     AbsentOptions::Of::Kernels},
+    {"insert-profiler-traces", "false", "every kernel has a clock; `ttrt perf` reports cycles and bounds of programs",
+     AbsentOptions::Of::Kernels},
+    {"profiler-traits", "", "every kernel has a clock, without zones", AbsentOptions::Of::Kernels},
+    {"ttnn-mode", "false", noD2M, AbsentOptions::Of::Kernels},
+    {"use-tensor-accessor-dma", "false", "the part of a core is contiguous, and a piece of it may be many pages",
+     AbsentOptions::Of::Kernels},
 };
 
 static const Row &rowOf(const llvm::cl::Option &option) {
@@ -64,8 +75,10 @@ ttcore::OptionValues AbsentOptionParser::values(const llvm::cl::Option &option) 
   return ttcore::OptionValues::choice(std::move(choices), row.reason);
 }
 
-AbsentOptions::AbsentOptions(ttcore::DescribedOptions &owner) {
+AbsentOptions::AbsentOptions(ttcore::DescribedOptions &owner, Of pipelines) {
   for (const Row &row : rows) {
+    if (row.of != pipelines)
+      continue;
     descriptions.push_back(
         std::make_unique<std::string>((row.accepted.empty()            ? std::string("Not here")
                                        : row.accepted.contains(" or ") ? std::string("Changes nothing")

@@ -14,7 +14,7 @@
 namespace tt::metal {
 
 /// Raised with every change of this file; a library of another version is compiled again.
-inline constexpr uint32_t kernelAbiVersion = 7;
+inline constexpr uint32_t kernelAbiVersion = 8;
 
 /// Rows of TileOps.def, by the name of their function.
 enum class TileOp : uint32_t {
@@ -120,6 +120,11 @@ struct KernelApi {
   void (*pause)();
   /// All elements of both tiles are positions of a dimension, which an op of the program indexes.
   void (*checkPositions)(uint32_t least, uint32_t greatest, uint32_t size, const char *op);
+  /// 32 bits of the core's L1.
+  uint32_t (*loadWord)(uint32_t address);
+  // The chips of the mesh, by number.
+  uint32_t (*device)();
+  void (*fabricWrite)(uint32_t device, uint64_t to, uint32_t from, uint32_t bytes);
   /// Ends the program with an error of the kernel.
   void (*failAssert)(const char *what);
 };

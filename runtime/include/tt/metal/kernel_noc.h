@@ -182,6 +182,22 @@ inline void noc_inline_dw_write(uint64_t to, uint32_t value, uint8_t = 0xf, uint
   tt::metal::api->nocWriteWord(to, value);
 }
 inline void invalidate_l1_cache() {}
+/// 32 bits of the core's L1, `offset` words behind an address.
+inline uint32_t load_from_l1(uint32_t address, uint32_t offset, uint32_t line = __builtin_LINE()) {
+  tt::metal::api->at(line);
+  return tt::metal::api->loadWord(address + offset * uint32_t(sizeof(uint32_t)));
+}
+
+namespace experimental {
+/// The number of the chip in the mesh, row by row.
+inline uint32_t get_my_device_id() { return tt::metal::api->device(); }
+/// Writes to a core's L1 or a bank of DRAM of a chip of the mesh, by as many packets as it takes.
+inline void fabric_fast_write_any_len(uint32_t device, uint64_t to, uint32_t from, uint32_t bytes,
+                                      uint32_t line = __builtin_LINE()) {
+  tt::metal::api->at(line);
+  tt::metal::api->fabricWrite(device, to, from, bytes);
+}
+} // namespace experimental
 
 // Transfers are done when they are requested.
 inline void noc_async_atomic_barrier(uint8_t = 0) {}

@@ -84,6 +84,11 @@ public:
     writeIds(command.results);
   }
   void operator()(const Finish &) const {}
+  void operator()(const MeshShard &command) const {
+    writeTransfer(command.from, command.to);
+    json.key("shard_direction").string(command.joins ? "shard_to_full" : "full_to_shard");
+    json.key("shard_dims").numbers(command.dims);
+  }
 
 private:
   void writeId(const char *key, uint32_t buffer) const { json.key(key).number(program.buffers[buffer].id); }
@@ -109,7 +114,7 @@ void writeCommands(Json &json, const runtime::BinaryImage &image, size_t index) 
   json.begin('[');
   for (const Command &command : program.commands) {
     json.begin('{').key("name").string(command.name());
-    // Those of TTNN ops are values of the program; the buffers of a command are in its attributes.
+    // Operands of TTNN ops are values of the program; the buffers of a command are in its attributes.
     json.key("ins").begin('[').end(']');
     json.key("outs").begin('[').end(']');
     json.key("attributes").begin('{');

@@ -1,9 +1,8 @@
 //===- program.h - a TTMetal program, checked ---------------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a .ttm file says, after everything in it that could be wrong was looked
-// at: buffers lie inside of the L1 of cores that exist and do not overlap while
-// they live, kernels name circular buffers that their cores have.
+// The contents of a .ttm file after all checks: buffers are inside of the L1 of existing cores and do not overlap while
+// they live, and kernels name circular buffers that their cores have.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -40,8 +39,8 @@ struct Buffer {
   bool onHost = true;
   std::span<const std::byte> constant; // of a host buffer with values
 
-  // On the device: a grid of shards, one per core, in the order of `cores`. In DRAM, shard i lies in channel i modulo
-  // the channels, behind the shards before it there.
+  // On the device: a grid of shards, one per core, in the order of `cores`. In DRAM, shard i is in channel i modulo the
+  // channels, after the previous shards there.
   bool inDram = false;
   uint32_t address = 0;
   bool tiled = false;
@@ -97,7 +96,7 @@ struct WriteBuffer {
 struct ReadBuffer {
   uint32_t from, to;
 };
-/// The value of a semaphore when a program begins, where it is not 0.
+/// The value of a semaphore when a program begins, if it is not 0.
 struct SemaphoreValue {
   uint32_t id = 0, value = 0;
   Cores cores;
@@ -108,13 +107,23 @@ struct EnqueueProgram {
   std::vector<CircularBuffer> rings;
   std::vector<Kernel> kernels;
 };
+/// Values of the host that all chips have become those of each chip, or the other way round.
+struct MeshShard {
+  uint32_t from = 0, to = 0;
+  bool joins = false;
+  /// The dimension that each axis of the mesh divides, outer axes first; -1: every chip of the axis has the same.
+  std::vector<int64_t> dims;
+  std::vector<int64_t> mesh; // the sizes of these axes
+};
 struct Return {
   std::vector<uint32_t> results;
 };
 struct Finish {};
 
 struct Command {
-  std::variant<HostAlloc, CreateBuffer, DeallocateBuffer, WriteBuffer, ReadBuffer, EnqueueProgram, Return, Finish> what;
+  std::variant<HostAlloc, CreateBuffer, DeallocateBuffer, WriteBuffer, ReadBuffer, EnqueueProgram, Return, Finish,
+               MeshShard>
+      what;
   std::string_view loc, debug;
   std::string_view name() const;
 };

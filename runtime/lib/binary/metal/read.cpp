@@ -1,8 +1,8 @@
 //===- read.cpp - from a verified TTMetal flatbuffer to checked programs --===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// FlatBuffers' Verifier has shown that every offset, vector and string lies in the file. Here its meaning is checked:
-// nothing that running it relies on is taken on trust, but for the source of kernels, which is code.
+// FlatBuffers' Verifier has shown that every offset, vector and string is inside the file. Here its meaning is checked:
+// running it relies on nothing unchecked, except the source of kernels, which is code.
 //
 //===----------------------------------------------------------------------===//
 
@@ -73,6 +73,7 @@ private:
       place.fail("command_queues", "has " + std::to_string(count(device.command_queues())) + " entries", "one");
     const fb::CommandQueue &queue = *device.command_queues()->Get(0);
     metal.queueName = text(queue.name());
+    meshShape = to.meshShape;
     for (uint32_t i = 0; i < count(device.inputs()); ++i) {
       const std::string field = "inputs[" + std::to_string(i) + "]";
       metal.inputs.push_back(define(checker().buffer(*device.inputs()->Get(i), field), field, true));
@@ -147,7 +148,7 @@ private:
     place.spend(1, field);
     const auto index = static_cast<uint32_t>(program->buffers.size());
     if (!onHost) {
-      // Existing ones do not overlap: only the last that begins before the end of this one can.
+      // Existing ones do not overlap: only the last one that begins before the end of this one can.
       auto &memory = live[buffer.inDram];
       const auto after = memory.lower_bound(buffer.address + buffer.bytesPerBank);
       if (after != memory.begin()) {
@@ -166,7 +167,7 @@ private:
     return index;
   }
 
-  /// A buffer that was defined before, described as it was then.
+  /// A buffer that was defined before, with the same description.
   uint32_t use(const fb::BufferRef *ref, const std::string &field, bool onHost) {
     place.need(ref, field);
     const auto found = known.find(ref->global_id());
@@ -254,10 +255,52 @@ private:
     case fb::CommandType::FinishCommand:
       to.what = Finish{};
       return;
+    case fb::CommandType::MeshShardCommand:
+      to.what = readMeshShard(*from.type_as_MeshShardCommand());
+      return;
     case fb::CommandType::NONE:
       break;
     }
     place.fail("type", "is " + std::to_string(static_cast<unsigned>(from.type_type())), "a command of the schema");
+  }
+
+  MeshShard readMeshShard(const fb::MeshShardCommand &from) {
+    if (from.shard_type() > fb::MeshShardType::Devices)
+      place.fail("shard_type", "is " + std::to_string(static_cast<unsigned>(from.shard_type())),
+                 "a type of the schema");
+    if (from.shard_direction() > fb::MeshShardDirection::ShardToFullShape)
+      place.fail("shard_direction", "is " + std::to_string(static_cast<unsigned>(from.shard_direction())),
+                 "a direction of the schema");
+    MeshShard to;
+    to.joins = from.shard_direction() == fb::MeshShardDirection::ShardToFullShape;
+    to.from = use(from.src(), "src", true);
+    to.to = define(checker().buffer(place.need(from.dst(), "dst"), "dst"), "dst", true);
+    to.mesh = {meshShape[0], meshShape[1]};
+    const auto *dims = from.shard_dims();
+    if (count(dims) == 1)
+      to.mesh = {int64_t(meshShape[0]) * meshShape[1]};
+    else if (count(dims) > 2)
+      place.fail("shard_dims", "has " + std::to_string(count(dims)) + " entries",
+                 "one for each axis of the mesh, or one");
+    const Buffer &a = program->buffers[to.from], &b = program->buffers[to.to];
+    if (a.dtype != b.dtype)
+      place.fail("dst", "is of " + std::string(toString(b.dtype)), std::string(toString(a.dtype)) + ", as src is");
+    Shape whole = (to.joins ? a : b).shape;
+    const auto rank = static_cast<int64_t>(whole.size());
+    to.dims.assign(to.mesh.size(), -1);
+    const bool cuts = from.shard_type() == fb::MeshShardType::Devices;
+    for (uint32_t axis = 0; cuts && axis < count(dims); ++axis) {
+      const int64_t dim = dims->Get(axis);
+      if (dim < -1 || dim >= rank)
+        place.fail("shard_dims", "has " + std::to_string(dim), "-1 to " + std::to_string(rank - 1));
+      to.dims[axis] = dim;
+      if (dim >= 0)
+        whole[static_cast<size_t>(dim)] *= to.mesh[axis];
+    }
+    if (whole != (to.joins ? b : a).shape)
+      place.fail(to.joins ? "dst" : "src", "has shape " + toString((to.joins ? b : a).shape),
+                 toString(whole) + ", the parts of the mesh together");
+    return to;
   }
 
   HostAlloc readHostAlloc(const fb::HostAllocCommand &from) {
@@ -287,7 +330,7 @@ private:
                  "and dst are of " + std::string(toString(a.dtype)) + " on the host and of " +
                      std::string(toString(b.dtype)) + " on the device",
                  "one type");
-    // The host's shape counts; that of the device may have the grid's dimensions in front of the shard's.
+    // The host's shape applies; that of the device may have the grid's dimensions before the shard's.
     if (a.rows() > b.gridRows * b.shardRows || a.columns() > b.gridColumns * b.shardColumns)
       place.fail("shard_shape",
                  "is " + std::to_string(b.shardRows) + "x" + std::to_string(b.shardColumns) + " on " +
@@ -330,7 +373,7 @@ private:
     if (ring.port >= maxPorts)
       place.fail(field + ".port", "is " + std::to_string(ring.port), "a number below " + std::to_string(maxPorts));
     const uint32_t index = use(from.buffer_ref(), field + ".buffer_ref", false);
-    // What the reference says counts: a buffer may be seen in several ways.
+    // The reference's description applies: a buffer may have several views.
     const Buffer seen = checker().buffer(*from.buffer_ref(), field + ".buffer_ref");
     const Buffer &created = program->buffers[index];
     if (created.inDram)
@@ -351,6 +394,7 @@ private:
   Image &image;
   Place place;
   Program *program = nullptr;
+  std::vector<uint32_t> meshShape;                  // of the program
   std::map<uint32_t, Known> known;                  // by id
   std::array<std::map<uint64_t, uint32_t>, 2> live; // buffers in L1 and in DRAM, by address
 };
@@ -360,7 +404,8 @@ private:
 std::string_view Command::name() const {
   constexpr std::string_view names[] = {
       "HostAllocCommand",         "CreateBufferCommand",   "DeallocateBufferCommand", "EnqueueWriteBufferCommand",
-      "EnqueueReadBufferCommand", "EnqueueProgramCommand", "ReturnCommand",           "FinishCommand"};
+      "EnqueueReadBufferCommand", "EnqueueProgramCommand", "ReturnCommand",           "FinishCommand",
+      "MeshShardCommand"};
   return names[what.index()];
 }
 

@@ -14,12 +14,9 @@ PARTS = 16
 REFUSED = {
     r"(all_to_all_\w+|moe_\w+|rand|sampling|sparse_matmul|topk_router_gpt)_\d+_\w+": "cores have no kernels for it",
     r"roll_[0-24]_\w+": "cores have no kernels for it",
-    r"conv(1d|2d|3d|_transpose2d|_transpose3d)_[0-9]_i32": "it has integers",
     r"dropout_0_\w+": "its prob is not 0, and cores draw no random numbers",
     r"upsample2d_2_\w+": "its mode is not nearest",
 }
-# Without images, nothing is computed.
-ACCEPTED = {"conv3d_6_i32"}
 # Of two equal scores, the golden's f32 finds log(sum) in the largest one: 1 in place of the 1/2 of both targets.
 ROUNDED = {"sdpa_fw_2_bf16"}
 FULL = "does not fit in L1"  # on few cores
@@ -28,7 +25,7 @@ FULL = "does not fit in L1"  # on few cores
 def expected(name: str) -> str | None:
     """The reason for which an entry is refused, or None."""
     found = [reason for pattern, reason in REFUSED.items() if re.fullmatch(pattern, name)]
-    return found[0] if found and name not in ACCEPTED else None
+    return found[0] if found else None
 
 
 @pytest.mark.long

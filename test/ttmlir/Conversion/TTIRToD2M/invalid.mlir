@@ -1,17 +1,17 @@
 // RUN: ttmlir-opt %s --split-input-file --ttcore-register-device --ttir-to-d2m --verify-diagnostics
 
-func.func @op(%x: tensor<32x32xf32>) -> tensor<32x32xf32> {
-  // expected-error @+1 {{'ttir.all_reduce' is not lowered to D2M; cores have no kernels for it}}
-  %0 = "ttir.all_reduce"(%x) <{cluster_axis = 0 : ui32, reduce_type = #ttcore.reduce_type<sum>}> : (tensor<32x32xf32>) -> tensor<32x32xf32>
+func.func @op() -> tensor<32x32xf32> {
+  // expected-error @+1 {{'ttir.rand' is not lowered to D2M; cores have no kernels for it}}
+  %0 = "ttir.rand"() <{size = [32 : i32, 32 : i32]}> : () -> tensor<32x32xf32>
   return %0 : tensor<32x32xf32>
 }
 
 // -----
 
-func.func @integers(%x: tensor<32x32xi32>) -> tensor<32x32xi32> {
-  // expected-error @+1 {{'ttir.matmul' is not lowered to D2M: its elements are 'i32'; expected floats}}
-  %0 = "ttir.matmul"(%x, %x) : (tensor<32x32xi32>, tensor<32x32xi32>) -> tensor<32x32xi32>
-  return %0 : tensor<32x32xi32>
+func.func @mixed(%x: tensor<32x32xf32>, %y: tensor<32x32xi32>) -> tensor<32x32xf32> {
+  // expected-error @+1 {{'ttir.matmul' is not lowered to D2M: it multiplies 'f32' and 'i32' to 'f32'; expected floats, or integers}}
+  %0 = "ttir.matmul"(%x, %y) : (tensor<32x32xf32>, tensor<32x32xi32>) -> tensor<32x32xf32>
+  return %0 : tensor<32x32xf32>
 }
 
 // -----

@@ -3,14 +3,11 @@
 // RUN: ttmlir-translate --ttmetal-to-flatbuffer %t.mlir -o %t.ttm
 // RUN: head -c 12 %t.ttm | tail -c 4 | FileCheck %s --check-prefix=IDENTIFIER
 // RUN: not ttmlir-translate --ttmetal-to-flatbuffer %s 2>&1 | FileCheck %s --check-prefix=EARLY
-// RUN: ttmlir-opt %s --ttir-to-ttmetal-pipeline=mesh-shape=1,2 -o %t2.mlir
-// RUN: not ttmlir-translate --ttmetal-to-flatbuffer %t2.mlir 2>&1 | FileCheck %s --check-prefix=MESH
 // RUN: ttmlir-opt %s --d2m-fe-pipeline --d2m-be-pipeline -o %t3.mlir
 // RUN: not ttmlir-translate --ttkernel-to-cpp %t3.mlir 2>&1 | FileCheck %s --check-prefix=KERNEL
 
 // IDENTIFIER: TTM0
 // EARLY: module has no ttcore.device @default_device; run ttcore-register-device first
-// MESH: the mesh has several chips; programs of commands and kernels run on one
 // KERNEL: cannot be written as C++; run ttir-to-ttmetal-pipeline first
 
 // CPP-LABEL: // datamovement_kernel0

@@ -57,7 +57,19 @@ def D2MAllocate : Pass<"d2m-allocate"> {
     Option<"testAssumel1Capacity", "test-assume-l1-capacity", "int64_t", "0",
            "Bytes of L1 that a core is taken to have; 0: those of the chip">,
     Option<"forceSpillToDramIfLegal", "force-spill-to-dram-if-legal", "bool", "false",
-           "Place all buffers in DRAM that can lie there">
+           "Place all buffers in DRAM that can lie there">,
+    Option<"allowL1OutputSpilling", "allow-l1-output-spilling", "bool", "true",
+           "Place outputs of generics in DRAM, too, where L1 has no room">,
+    Option<"defaultInputMemspace", "default-input-memspace", "::mlir::tt::ttcore::MemorySpace",
+           "::mlir::tt::ttcore::MemorySpace::DeviceL1", "Memory of what the host writes", [{TT_D2M_MEMORY_VALUES}]>,
+    Option<"defaultOutputMemspace", "default-output-memspace", "::mlir::tt::ttcore::MemorySpace",
+           "::mlir::tt::ttcore::MemorySpace::DeviceL1", "Memory of what generics write", [{TT_D2M_MEMORY_VALUES}]>,
+    Option<"streamInsertPolicy", "stream-insert-policy", "::mlir::tt::d2m::StreamInsertPolicy",
+           "::mlir::tt::d2m::StreamInsertPolicy::Infer", "Operands that movers copy into circular buffers",
+           [{TT_D2M_STREAM_VALUES}]>,
+    Option<"testBufferSizePolicy", "test-buffer-size-policy", "::mlir::tt::d2m::BufferSizePolicy",
+           "::mlir::tt::d2m::BufferSizePolicy::Auto", "Size of the blocks that generics work on",
+           [{TT_D2M_BUFFER_SIZE_VALUES}]>
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
 }
@@ -129,6 +141,8 @@ def D2MLowerLoadStoreOpsToDMA : Pass<"d2m-lower-load-store-ops-to-dma"> {
     d2m.push %cb : !d2m.cb<memref<4x4x!tile>>
     ```
   }];
+  let options = [Option<"debugCoalescingInference", "debug-d2m-coalescing-inference", "bool", "false",
+                        "Compare the length of pieces with that of an enumeration of all indices, and remark on it">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
 }
 
@@ -193,6 +207,8 @@ def D2MGenericRegionsToFuncs : Pass<"d2m-generic-regions-to-funcs", "::mlir::Mod
       %0 = d2m.get_cb(0) : !d2m.cb<!block>
     ```
   }];
+  let options = [Option<"forceCompileTimeArgs", "force-compile-time-args", "bool", "false",
+                        "Make addresses arguments that are known when a kernel is compiled, behind the ports">];
   let dependentDialects = ["::mlir::func::FuncDialect"];
 }
 

@@ -10,7 +10,8 @@ namespace mlir::tt::d2m {
 /// Routes the blocks of an operand of a unified thread through a circular buffer in L1, which is allocated before the
 /// generic: loads a block before the thread waits for it, or stores a pushed block. The circular buffer has two blocks
 /// of up to `blockBytes`, or one block.
-void streamOperand(GenericOp generic, unsigned operand, uint64_t blockBytes);
+/// `columnsFirst`: the outer loop is over columns of blocks.
+void streamOperand(GenericOp generic, unsigned operand, uint64_t blockBytes, bool columnsFirst = false);
 
 } // namespace mlir::tt::d2m
 

@@ -99,6 +99,19 @@ def TTKernel_NocAsyncWriteMulticastOp
     : TTKernel_Op<"noc_async_write_multicast", "Begins to write to the other cores of a rectangle.",
                   (ins Index:$source, Index:$target, Index:$bytes, Index:$cores)>;
 
+def TTKernel_LoadFromL1Op
+    : TTKernel_Op<"load_from_l1", "The 32 bits of this core's L1 at an address, plus an offset in words.",
+                  (ins Index:$address, Index:$offset)> {
+  let results = (outs I32:$result);
+}
+
+// Other chips are reached by their row-major number in the mesh.
+def TTKernel_ExperimentalGetMyDeviceIdOp
+    : TTKernel_Value<"experimental.get_my_device_id", "The number of this chip in the mesh.", (ins), [Pure]>;
+def TTKernel_ExperimentalFabricFastWriteAnyLenOp
+    : TTKernel_Op<"experimental.fabric_fast_write_any_len", "Writes to a core or a bank of DRAM of a chip of the mesh.",
+                  (ins Index:$device, Index:$target, Index:$source, Index:$bytes)>;
+
 def TTKernel_GetSemaphoreOp : TTKernel_Value<"get_semaphore", "The address of a semaphore of every core.",
                                              (ins Index:$id), [Pure]>;
 def TTKernel_NocSemaphoreIncOp : TTKernel_Op<"noc_semaphore_inc", "Adds to a semaphore of a core.",
@@ -122,10 +135,6 @@ def TTKernel_TileRegsReleaseOp : TTKernel_Op<"tile_regs_release", "Gives the reg
 
 def TTKernel_InitSFPUOp : TTKernel_Op<"init_sfpu", "Sets unpacker, math and packer up for work on registers.",
                                       (ins TTKernel_CB:$icb, TTKernel_CB:$ocb),
-                  [TT_ConfiguresUnit]>;
-def TTKernel_BinaryOpInitCommonOp
-    : TTKernel_Op<"binary_op_init_common", "Sets unpacker, math and packer up for the matrix unit on two tiles.",
-                  (ins TTKernel_CB:$in0, TTKernel_CB:$in1, TTKernel_CB:$out),
                   [TT_ConfiguresUnit]>;
 def TTKernel_BinaryOpInitCommonOp
     : TTKernel_Op<"binary_op_init_common", "Sets unpacker, math and packer up for the matrix unit on two tiles.",
@@ -168,17 +177,12 @@ defm TTKernel_AddTiles : TTKernel_Tiles<"add_tiles">;
 defm TTKernel_MulTiles : TTKernel_Tiles<"mul_tiles">;
 defm TTKernel_SubTiles : TTKernel_Tiles<"sub_tiles">;
 
-/// An op of the matrix unit on two tiles of circular buffers.
-multiclass TTKernel_Tiles<string mnemonic> {
-  def InitOp : TTKernel_Op<mnemonic # "_init", "Sets unpacker and math up for " # mnemonic # ".",
-                           (ins TTKernel_CB:$in0, TTKernel_CB:$in1), [TT_ConfiguresUnit, TT_Row]>;
-  def Op : TTKernel_Op<mnemonic, "Elementwise of two tiles of buffers, to a register.",
-                       (ins TTKernel_CB:$in0, TTKernel_CB:$in1, Index:$tile0, Index:$tile1, Index:$dst), [TT_Row]>;
-}
-defm TTKernel_AddTiles : TTKernel_Tiles<"add_tiles">;
-defm TTKernel_MulTiles : TTKernel_Tiles<"mul_tiles">;
-defm TTKernel_SubTiles : TTKernel_Tiles<"sub_tiles">;
-
+def TTKernel_MatmulInitOp : TTKernel_Op<"mm_init", "Sets unpacker and math up for matmul_tiles.",
+                                        (ins TTKernel_CB:$in0, TTKernel_CB:$in1, TTKernel_CB:$out),
+                  [TT_ConfiguresUnit]>;
+def TTKernel_MatmulTilesOp
+    : TTKernel_Op<"matmul_tiles", "Adds the product of two tiles to a register.",
+                  (ins TTKernel_CB:$in0, TTKernel_CB:$in1, Index:$tile0, Index:$tile1, Index:$dst)>;
 def TTKernel_MatmulBlockInitOp
     : TTKernel_Op<"mm_block_init", "Sets unpacker and math up for matmul_block.",
                   (ins TTKernel_CB:$in0, TTKernel_CB:$in1, TTKernel_CB:$out, Index:$transpose, Index:$ct, Index:$rt,

@@ -20,6 +20,9 @@
 
 namespace mlir::tt::ttmetal {
 
+/// The attribute of an argument or a result of a program of which every chip has its own.
+inline constexpr llvm::StringLiteral distributedName = "ttmetal.distributed";
+
 /// An upper bound of elements, above the capacity of any device memory; byte counts of smaller buffers do not overflow.
 inline constexpr int64_t mostElements = int64_t(1) << 40;
 /// Whether sizes are known, fit into 32 bits, and do not multiply to more elements than that.

@@ -8,6 +8,7 @@ include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/BuiltinAttributes.td"
 include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
+include "ttmlir/Dialect/TTCore/IR/TTCoreAttrs.td"
 include "ttmlir/Dialect/TTMetal/IR/TTMetalEnums.td"
 
 def TTMetal_Dialect : Dialect {
@@ -119,9 +120,17 @@ def TTMetal_EnqueueProgramOp : TTMetal_Op<"enqueue_program", "Runs kernels on co
     #ttmetal.noc_config and #ttmetal.compute_config; their arguments count `cbs` and `buffers`.
   }];
   let assemblyFormat = [{
-    `(` $buffers `)` `cbs` `(` $cbs `)` attr-dict `:` `(` type($buffers) `)` `cbs` `(` type($cbs) `)`
+    `(` $buffers `)` `cbs` `(` $cbs `)` attr-dict `:` `(` type($buffers) `)` (`cbs` `(` type($cbs)^ `)`)?
   }];
   let hasVerifier = 1;
+}
+
+def TTMetal_MeshShardOp : TTMetal_Op<"mesh_shard", "Splits values of the host over the chips, or joins their parts.",
+    (ins TTMetal_HostBuffer:$input, TTCore_MeshShardTypeAttr:$shard_type,
+         TTCore_MeshShardDirectionAttr:$shard_direction, DenseI64ArrayAttr:$shard_shape,
+         DenseI64ArrayAttr:$shard_dims)> {
+  let results = (outs TTMetal_HostBuffer:$result);
+  let assemblyFormat = "$input attr-dict `:` type($input) `->` type($result)";
 }
 
 def TTMetal_FinishOp : TTMetal_Op<"finish", "Waits until everything that was requested is done."> {

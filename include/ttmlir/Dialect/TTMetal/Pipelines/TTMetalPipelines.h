@@ -3,6 +3,7 @@
 #ifndef TTMLIR_DIALECT_TTMETAL_PIPELINES_TTMETALPIPELINES_H
 #define TTMLIR_DIALECT_TTMETAL_PIPELINES_TTMETALPIPELINES_H
 
+#include "ttmlir/Dialect/D2M/Transforms/Policies.h"
 #include "ttmlir/Dialect/TTMetal/IR/TTMetal.h"
 #include "ttmlir/Dialect/TTNN/Pipelines/TTNNPipelines.h"
 
@@ -34,6 +35,41 @@ struct D2MPipelineOptions : ttnn::TTNNDeviceOptions {
                                 llvm::cl::desc("Place all buffers in DRAM that can lie there; otherwise those for "
                                                "which L1 has no room"),
                                 llvm::cl::init(false)};
+  Option<bool> allowL1OutputSpilling{
+      *this, "allow-l1-output-spilling",
+      llvm::cl::desc("Place outputs of kernels in DRAM, too, where L1 has no room for all buffers"),
+      llvm::cl::init(true)};
+  Option<ttcore::MemorySpace> defaultInputMemspace{*this, "default-input-memspace",
+                                                   llvm::cl::desc("Memory of the buffers that the host writes"),
+                                                   TT_D2M_MEMORY_VALUES, llvm::cl::init(ttcore::MemorySpace::DeviceL1)};
+  Option<ttcore::MemorySpace> defaultOutputMemspace{
+      *this, "default-output-memspace", llvm::cl::desc("Memory of the buffers that kernels write"),
+      TT_D2M_MEMORY_VALUES, llvm::cl::init(ttcore::MemorySpace::DeviceL1)};
+  Option<d2m::StreamInsertPolicy> streamInsertPolicy{
+      *this, "stream-insert-policy",
+      llvm::cl::desc("Operands that kernels copy into circular buffers: those that lie elsewhere, or all"),
+      TT_D2M_STREAM_VALUES, llvm::cl::init(d2m::StreamInsertPolicy::Infer)};
+  Option<d2m::BufferSizePolicy> testBufferSizePolicy{
+      *this, "test-buffer-size-policy",
+      llvm::cl::desc("Blocks that kernels work on: chosen, of one tile, or as large as L1 allows"),
+      TT_D2M_BUFFER_SIZE_VALUES, llvm::cl::init(d2m::BufferSizePolicy::Auto)};
+  ListOption<int64_t> matmulInterchange{
+      *this, "matmul-interchange",
+      llvm::cl::desc("Order of the loops of a product, from outside: rows 0 and columns 1 in any order, then steps 2")};
+  Option<bool> useTileMatmul{*this, "use-tile-matmul",
+                             llvm::cl::desc("Multiply tile by tile, instead of in blocks of registers"),
+                             llvm::cl::init(false)};
+  Option<bool> disableL1Acc{*this, "disable-l1-acc",
+                            llvm::cl::desc("Add the parts of a product in registers, instead of by the packer in L1"),
+                            llvm::cl::init(false)};
+  Option<bool> forceCompileTimeArgs{
+      *this, "force-compile-time-args",
+      llvm::cl::desc("Make the addresses of buffers arguments that are known when a kernel is compiled"),
+      llvm::cl::init(false)};
+  Option<bool> debugCoalescingInference{
+      *this, "debug-d2m-coalescing-inference",
+      llvm::cl::desc("Check the length of the pieces of every transfer by an enumeration, and remark on it"),
+      llvm::cl::init(false)};
   Option<bool> multicastInference{
       *this, "enable-multicast-inference",
       llvm::cl::desc("Multicast blocks to rectangles of cores; otherwise each core reads its own"),
@@ -49,9 +85,10 @@ struct D2MPipelineOptions : ttnn::TTNNDeviceOptions {
       llvm::cl::values(clEnumValN(MathFidelity::LoFi, "LoFi", "1"), clEnumValN(MathFidelity::HiFi2, "HiFi2", "2"),
                        clEnumValN(MathFidelity::HiFi3, "HiFi3", "3"), clEnumValN(MathFidelity::HiFi4, "HiFi4", "4")),
       llvm::cl::init(MathFidelity::HiFi4)};
+  ttnn::AbsentOptions absent{*this, ttnn::AbsentOptions::Of::Kernels};
 };
 
-/// TTIR to generics on buffers.
+/// Lowers TTIR to generics on buffers.
 void createD2MFrontendPipeline(OpPassManager &manager, const D2MPipelineOptions &options);
 /// Lowers generics to functions of threads, with addresses and registers.
 void createD2MBackendPipeline(OpPassManager &manager, const D2MPipelineOptions &options);

@@ -1,9 +1,9 @@
 //===- AbsentOptions.h - options accepted for compatibility only -*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// The guide's pipelines have options of kernels in programs, of workarounds and of more that
-// this project has no part for. They are known, so that what is said to do
-// without the part is accepted, and everything else is refused with the reason.
+// The guide's pipelines have options for kernels in programs, for workarounds and for other parts that this project
+// lacks. These options are known: a value that disables the part is accepted, and any other value is refused with the
+// reason.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TTMLIR_DIALECT_TTNN_PIPELINES_ABSENTOPTIONS_H
@@ -16,7 +16,7 @@
 
 namespace mlir::tt::ttnn {
 
-/// Takes the one value that says to do without, by the name of the option.
+/// Accepts the one value that disables a part, by the name of the option.
 struct AbsentOptionParser : llvm::cl::parser<std::string> {
   using parser::parser;
   /// Returns true after an error, which is reported.
@@ -27,7 +27,9 @@ struct AbsentOptionParser : llvm::cl::parser<std::string> {
 /// Adds them to a pipeline.
 class AbsentOptions {
 public:
-  explicit AbsentOptions(ttcore::DescribedOptions &owner);
+  /// The pipelines that the options belong to: those of library calls, or of kernels.
+  enum class Of : uint8_t { Calls, Kernels };
+  explicit AbsentOptions(ttcore::DescribedOptions &owner, Of pipelines);
 
 private:
   using Option = ttcore::DescribedOptions::Option<std::string, AbsentOptionParser>;

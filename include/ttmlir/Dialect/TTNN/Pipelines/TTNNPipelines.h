@@ -24,7 +24,7 @@ template <> struct mlir::tt::ttcore::ParserTraits<llvm::cl::parser<mlir::tt::ttn
 
 namespace mlir::tt::ttnn {
 
-/// The system and the mesh that programs are compiled for.
+/// The system and the mesh for which programs are compiled.
 struct TTNNDeviceOptions : ttcore::PipelineOptions<TTNNDeviceOptions> {
   Option<ttcore::Arch> mockSystemDescArch{
       *this, "mock-system-desc-arch", llvm::cl::desc("Architecture of the default system, without a system file"),
@@ -224,31 +224,31 @@ struct TTIRToTTNNPipelineOptions : TTNNDeviceOptions {
   Option<bool> epochTransposeGrids{*this, "epoch-transpose-grids",
                                    llvm::cl::desc("Exchange rows and columns of a grid that finds no room"),
                                    llvm::cl::init(false)};
-  /// The level that the options ask for: who chooses layouts himself has at least 1.
+  /// The level that the options request: a user who chooses layouts has at least 1.
   int level() const {
     const bool chooses = !overrideOutputLayout.empty() || !insertMemReconfig.empty() || !overrideConv2dConfig.empty();
     return std::max<int>(optimizationLevel, memoryLayoutAnalysis ? 2 : optimizer || chooses ? 1 : 0);
   }
-  AbsentOptions absent{*this};
+  AbsentOptions absent{*this, AbsentOptions::Of::Calls};
 };
 
-/// The options that the front ends of PyTorch and JAX set unless the user does. Weights are [out, in]: `x @ w.T` reads
-/// them as they are stored.
+/// The options that the front ends of PyTorch and JAX set unless the user sets them. Weights are [out, in]: `x @ w.T`
+/// reads them as they are stored.
 inline constexpr StringLiteral frameworkOptions = "enable-permute-matmul-fusion=true";
 
-/// The module of the device, its ops numbered, with the system and the device that the options describe; of `stages`,
-/// each has a part of the mesh.
+/// The module of the device, with its ops numbered, and with the system and the device that the options describe. If it
+/// is divided into `stages`, each has a part of the mesh.
 void addDevicePasses(OpPassManager &manager, const TTNNDeviceOptions &options, int64_t stages = 1);
 
 /// TTIR to a module of TTNN programs, ready to be written to a flatbuffer.
 /// docs/pipelines.md draws it.
 void createTTIRToTTNNPipeline(OpPassManager &manager, const TTIRToTTNNPipelineOptions &options);
 
-/// Builds that pipeline without its last step, the freeing of tensors: the pipelines to a flatbuffer, C++ and Python
-/// start from.
+/// Builds that pipeline without its last step, the freeing of tensors. The pipelines to a flatbuffer, C++ and Python
+/// start from it.
 void createTTIRToTTNNCommonPipeline(OpPassManager &manager, const TTIRToTTNNPipelineOptions &options);
 
-/// A module of TTNN ops, written by hand or by a builder, to the same.
+/// Lowers a module of TTNN ops, written by hand or by a builder, to the same form.
 void createTTNNToRuntimePipeline(OpPassManager &manager, const TTNNDeviceOptions &options);
 
 /// Registers ttir-to-ttnn-backend-pipeline with its alias ttir-to-ttnn-runtime-pipeline, ttir-to-ttnn-common-pipeline
