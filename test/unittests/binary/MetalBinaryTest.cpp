@@ -76,7 +76,7 @@ TEST(MetalBinary, RefusesAnythingDamagedAtTheStart) {
   EXPECT_MESSAGE(BinaryError, runtime::Binary::load(bytes), "is damaged");
   ElementwiseProgram program({3}, DataType::Float32, 1, "");
   program.builder.schemaVersion = 77;
-  EXPECT_MESSAGE(BinaryError, program.load(), "has schema version 77 of TTMetal, but this runtime reads 1");
+  EXPECT_MESSAGE(BinaryError, program.load(), "has schema version 77 of TTMetal, but this runtime reads 2");
 }
 
 TEST(MetalBinary, ChecksBuffers) {
