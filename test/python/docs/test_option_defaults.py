@@ -85,7 +85,10 @@ def spellings(default: str) -> list[str]:
     if re.fullmatch(r"[\d.]+f", default):
         return [default[:-1]]
     name = default.rpartition("::")[2]
-    return [name, name.lower(), re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()] if "::" in default else [default]
+    if "::" not in default:
+        return [default]
+    words = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
+    return [name, name.lower(), words, words.removeprefix("device_")]  # DeviceL1 is l1
 
 
 def known_options() -> dict[str, set[str]]:
