@@ -41,7 +41,8 @@ void ttnn::addDevicePasses(OpPassManager &manager, const TTNNDeviceOptions &opti
   manager.addPass(ttcore::createTTCoreRegisterDevicePass(device));
 }
 
-/// Layouts of results: those that ops request; with a level, also by their estimated times and the room in L1.
+/// Layouts of results: those that ops request and, with an optimization level, those chosen by estimated times and the
+/// room in L1.
 static void addOptimizer(OpPassManager &manager, const ttnn::TTIRToTTNNPipelineOptions &options) {
   const int level = options.level();
   manager.addPass(ttnn::createTTNNRequestedGrids());
@@ -100,7 +101,7 @@ static void addTTIRToTTNN(OpPassManager &manager, const ttnn::TTIRToTTNNPipeline
     manager.addPass(ttcore::createTTPopulateArgumentTypes({options.argumentTypes}));
   // In the order of the source program.
   manager.addNestedPass<func::FuncOp>(ttir::createTTIRNumberEpochs());
-  // TTIR that the chip can hold.
+  // TTIR with types that the chip can hold.
   manager.addPass(ttir::createTTIRDecomposeComposites());
   manager.addPass(ttir::createTTIRInlineFunctions());
   if (options.removeDeadValues)
@@ -108,9 +109,9 @@ static void addTTIRToTTNN(OpPassManager &manager, const ttnn::TTIRToTTNNPipeline
   // Before types and forms of TTIR change: other dialects would not follow.
   manager.addPass(createCPUHoistFallback({options.cpuFallback}));
   manager.addPass(ttir::createTTIRMicroBatches({options.microBatches}));
-  manager.addPass(ttir::createTTIRHoistConstants());
   manager.addNestedPass<func::FuncOp>(ttir::createTTIRCutOps());
-  // Quantised tensors, before their integers get the chip's types.
+  manager.addPass(ttir::createTTIRHoistConstants());
+  // Quantized tensors, before their integers get the chip's types.
   if (options.optimizations && options.quantDequantConversion)
     manager.addPass(ttir::createTTIRQuantDequantConversion());
   if (options.targetBitWidth != 32)
@@ -121,7 +122,7 @@ static void addTTIRToTTNN(OpPassManager &manager, const ttnn::TTIRToTTNNPipeline
   manager.addPass(ttir::createTTIRElementTypeNormalization());
   if (!options.targetFormat.empty())
     manager.addPass(ttir::createTTIRGlobalDataFormatConversion({options.targetFormat}));
-  // Before anything else looks at the ops: what is tagged is the host's.
+  // Before any other pass reads the ops: tagged ops belong to the host.
   manager.addPass(createCPUHoistManuallyTaggedOpsTransform());
   if (options.optimizations && options.implicitBroadcastFolding)
     manager.addNestedPass<func::FuncOp>(ttir::createTTIRImplicitBroadcastFold());
@@ -133,11 +134,11 @@ static void addTTIRToTTNN(OpPassManager &manager, const ttnn::TTIRToTTNNPipeline
   addFusing();
   if (options.optimizations && options.eraseInverseOps) {
     manager.addNestedPass<func::FuncOp>(ttir::createTTIRChannelsLast());
-    // In one form from op to op, so that nothing is reshaped in between.
+    // One form from op to op, so that nothing is reshaped in between.
     if (options.level() > 0)
       manager.addNestedPass<func::FuncOp>(ttir::createTTIRFlattenSlidingWindow());
     manager.addNestedPass<func::FuncOp>(ttir::createTTIREraseInverseOps());
-    // Ops that data movement had kept apart.
+    // Ops that data movement had separated.
     addFusing();
   }
   manager.addNestedPass<func::FuncOp>(ttir::createTTIRPropagateWeightDtype());
@@ -146,7 +147,7 @@ static void addTTIRToTTNN(OpPassManager &manager, const ttnn::TTIRToTTNNPipeline
     manager.addPass(createCPUHoistConstEvalTransform());
   }
   addHostPasses(manager);
-  // TTNN, with everything in its place.
+  // TTNN, with all tensors placed.
   manager.addNestedPass<func::FuncOp>(ttir::createTTIRLocalizePresharded());
   manager.addPass(createTTNNLayout({options.openSizes}));
   manager.addPass(createConvertTTIRToTTNN());
@@ -180,7 +181,7 @@ void ttnn::createTTIRToTTNNCommonPipeline(OpPassManager &manager, const TTIRToTT
 void ttnn::createTTIRToTTNNPipeline(OpPassManager &manager, const TTIRToTTNNPipelineOptions &options) {
   addTTIRToTTNN(manager, options);
   manager.addPass(createTTNNPipelineStages({options.stages, llvm::to_vector(options.meshShape)}));
-  // Stages and traces are functions of their own: layouts are chosen when they have been cut off.
+  // Stages and traces are separate functions: layouts are chosen after they have been split off.
   if (!options.trace)
     addPlaces(manager, options);
   manager.addNestedPass<func::FuncOp>(createTTNNDeallocate());
