@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+import importlib.util
 import math
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -14,8 +16,20 @@ import torch
 import ttl
 import ttnn
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[4] / "examples" / "ttl"))
-import programs
+
+def examples() -> ModuleType:
+    """Loads examples/ttl/programs.py under a name of its own: tests of JAX have a module `programs`, too."""
+    path = Path(__file__).resolve().parents[4] / "examples" / "ttl" / "programs.py"
+    sys.path.insert(0, str(path.parent))
+    spec = importlib.util.spec_from_file_location("ttl_examples", path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+programs = examples()
 
 Put = Callable[..., Any]
 

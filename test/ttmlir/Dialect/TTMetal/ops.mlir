@@ -38,3 +38,10 @@ func.func @program(%x: memref<20x50xf32>) -> memref<20x50xf32> {
   ttmetal.finish
   return %y : memref<20x50xf32>
 }
+
+// CHECK-LABEL: func.func @on_a_mesh
+func.func @on_a_mesh(%x: memref<64x128xf32>) -> memref<32x32xf32> {
+  // CHECK: ttmetal.mesh_shard %{{.*}} {shard_dims = array<i64: 0, 1>, shard_direction = #ttcore.shard_direction<full_to_shard>, shard_shape = array<i64: 2, 4>, shard_type = #ttcore.shard_type<devices>} : memref<64x128xf32> -> memref<32x32xf32>
+  %part = ttmetal.mesh_shard %x {shard_dims = array<i64: 0, 1>, shard_direction = #ttcore.shard_direction<full_to_shard>, shard_shape = array<i64: 2, 4>, shard_type = #ttcore.shard_type<devices>} : memref<64x128xf32> -> memref<32x32xf32>
+  return %part : memref<32x32xf32>
+}
