@@ -191,6 +191,8 @@ def by_onnxruntime(proto: onnx.ModelProto, inputs: Mapping[str, Any], names: Seq
             proto.graph.output.append(onnx.ValueInfoProto(name=name))
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 4
+    # On CPUs without VNNI, products of uint8 and int8 would otherwise saturate sums of two at 16 bits.
+    options.add_session_config_entry("session.x64quantprecision", "1")
     # Values inside are those of the file's nodes.
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     with quiet():

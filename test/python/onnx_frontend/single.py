@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import onnx
 import pytest
-from compared import computed
+from compared import computed, session_options
 from onnx import helper, numpy_helper
 
 # The version of a domain in models, where ops of a newer one are other ops.
@@ -56,23 +56,37 @@ def expected_of(model: onnx.ModelProto, given: Mapping[str, Any], oracle: str) -
 
         return list(ReferenceEvaluator(model).run(None, dict(given)))
     onnxruntime = pytest.importorskip("onnxruntime")
-    options = onnxruntime.SessionOptions()
-    options.log_severity_level = 4
+    options = session_options()
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
     return list(session.run(None, dict(given)))
 
 
+def as_unsigned(operands: Sequence[Any], weights: int, zero: int) -> list[Any]:
+    """Returns operands with int8 weights and their zero points moved by 128: uint8 of the same real values."""
+    changed = [*operands, *[None] * (zero + 1 - len(operands))]
+    if np.asarray(changed[weights]).dtype != np.int8:
+        return list(operands)
+    for k, value in ((weights, changed[weights]), (zero, np.int8(0) if changed[zero] is None else changed[zero])):
+        changed[k] = (np.asarray(value).astype(np.int16) + 128).astype(np.uint8)
+    return changed
+
+
 def check(
     op: str, operands: Sequence[Any], outputs: int = 1, expected: Sequence[Any] | None = None, oracle: str = "runtime",
-    known: Sequence[int] = (), tolerance: float | None = None, off_by: int = 0, **options: Any,
+    known: Sequence[int] = (), tolerance: float | None = None, off_by: int = 0, weights: tuple[int, int] | None = None,
+    **options: Any,
 ) -> list[Any]:  # fmt: skip
     """Requires the outputs of a node to be those of the oracle, and returns them.
 
-    tolerance: of floats, relative to the largest one. off_by: of integers, for one in thirty of them.
+    tolerance: of floats, relative to the largest one. off_by: of integers, for one in thirty of them. weights: numbers
+    of weights and their zero points, which onnxruntime gets as uint8: its sums of products of uint8 and int8 saturate
+    on CPUs without VNNI.
     """
     model, given = node_model(op, operands, outputs, **options)
-    expected = expected_of(model, given, oracle) if expected is None else expected
+    if expected is None:
+        asked = operands if weights is None else as_unsigned(operands, *weights)
+        expected = expected_of(*node_model(op, asked, outputs, **options), oracle)
     found = computed(typed(model, expected), given, [f"i{k}" for k in known])
     for x, y in zip(found, expected, strict=True):
         y = np.asarray(y)

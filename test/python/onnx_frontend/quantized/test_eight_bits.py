@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from compared import compiled, expected, require_same
+from compared import compiled, expected, require_same, session_options
 from onnx import TensorProto, helper, numpy_helper
 from single import check, node_model
 from ttmlir import ir, passes
@@ -66,7 +66,7 @@ def lstm(direction: str, batch: int, dtype: Any, columns: bool, **attributes: An
         outputs=3, domain=MICROSOFT, inside=[1, 2, 8, 9, 10, 11], direction=direction, hidden_size=hidden, **attributes
     )
     onnxruntime = pytest.importorskip("onnxruntime")
-    session = onnxruntime.SessionOptions()
+    session = session_options()
     session.intra_op_num_threads = 1  # threads that share a batch quantize their sequences each for itself
     model, given = node_model("DynamicQuantizeLSTM", operands, **options)
     expected = onnxruntime.InferenceSession(model.SerializeToString(), session).run(None, given)
