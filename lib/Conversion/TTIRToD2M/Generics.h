@@ -71,7 +71,7 @@ using JoinBody = llvm::function_ref<Value(OpBuilder &, Location, Value so_far, V
 void createAccumulation(OpBuilder &builder, Location loc, const Stream &input, int64_t steps, Value output,
                         JoinBody join);
 
-/// What chips send to each other. Chips are numbered row by row over the mesh.
+/// The transfers between chips. Chips are numbered row by row over the mesh.
 struct Exchange {
   std::array<int64_t, 2> mesh;               // rows and columns
   SmallVector<SmallVector<int64_t>> targets; // of each chip: the chips that it sends to; none: a copy that reads

@@ -85,8 +85,8 @@ def check(
     """
     model, given = node_model(op, operands, outputs, **options)
     if expected is None:
-        asked = operands if weights is None else as_unsigned(operands, *weights)
-        expected = expected_of(*node_model(op, asked, outputs, **options), oracle)
+        queried = operands if weights is None else as_unsigned(operands, *weights)
+        expected = expected_of(*node_model(op, queried, outputs, **options), oracle)
     found = computed(typed(model, expected), given, [f"i{k}" for k in known])
     for x, y in zip(found, expected, strict=True):
         y = np.asarray(y)

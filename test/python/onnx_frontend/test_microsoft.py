@@ -81,8 +81,9 @@ def test_mean(axis: int, dtype: Any) -> None:
 def test_gemm(left: int, right: int, dtype: Any) -> None:
     a, b = integers((5, 3) if left else (3, 5), dtype), integers((4, 5) if right else (5, 4), np.int8)
     operands = [a, *pair(dtype), b, SCALE, integers((), np.int8), np.arange(4, dtype=np.int32)]
-    on_runtime("QGemm", operands, transA=left, transB=right)
-    on_runtime("QGemm", [*operands, np.float32(5), integers((), dtype)], transA=left, transB=right, off_by=1)
+    options: dict[str, Any] = {"transA": left, "transB": right, "weights": (3, 5) if dtype == np.uint8 else None}
+    on_runtime("QGemm", operands, **options)
+    on_runtime("QGemm", [*operands, np.float32(5), integers((), dtype)], off_by=1, **options)
 
 
 def test_integer_products() -> None:

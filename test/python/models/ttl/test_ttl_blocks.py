@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Block expressions over loops and branches, of several types, in traces; random ones beside PyTorch in f64."""
+"""Block expressions over loops and branches, of several types, in traces; random ones compared with PyTorch in f64."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Block expressions of TT-Lang beside PyTorch in f64: every function of ttl.math and ttl.block, and every operator."""
+"""Block expressions of TT-Lang compared with PyTorch in f64: all of ttl.math and ttl.block, and every operator."""
 
 from __future__ import annotations
 
