@@ -7,6 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "SizeAttributes.h"
+
 #include "ttmlir/Dialect/Families/FactorsInterface.h"
 #include "ttmlir/Dialect/Families/Facts.h"
 #include "ttmlir/Dialect/TTCore/Transforms/Constants.h"
@@ -36,23 +38,6 @@ static RankedTensorType typeOf(Value value) { return dyn_cast<RankedTensorType>(
 
 static bool isQuantizedByAxis(Value value) {
   return isa<quant::UniformQuantizedPerAxisType>(getElementTypeOrSelf(value.getType()));
-}
-
-/// The attribute with another size of a dimension, in the form that it has.
-static Attribute withSize(Attribute attr, int64_t dim, int64_t size) {
-  Builder builder(attr.getContext());
-  auto replaced = [&](auto array) {
-    auto values = llvm::to_vector(array.asArrayRef());
-    values[dim] = size;
-    return values;
-  };
-  if (auto array = dyn_cast<DenseI32ArrayAttr>(attr))
-    return builder.getDenseI32ArrayAttr(replaced(array));
-  if (auto array = dyn_cast<DenseI64ArrayAttr>(attr))
-    return builder.getDenseI64ArrayAttr(replaced(array));
-  auto items = llvm::to_vector(cast<ArrayAttr>(attr).getValue());
-  items[dim] = IntegerAttr::get(cast<IntegerAttr>(items[dim]).getType(), size);
-  return builder.getArrayAttr(items);
 }
 
 /// The numbers of height and width of an attribute that may have one for both.
@@ -203,7 +188,7 @@ private:
       part->setOperands(operands);
       part->getResult(0).setType(type.clone(shape));
       for (StringRef attribute : needs.sizes)
-        part->setAttr(attribute, withSize(part->getAttr(attribute), dim, shape[dim]));
+        part->setAttr(attribute, ttir::withSize(part->getAttr(attribute), dim, shape[dim]));
       part->setDiscardableAttr(ttcore::partName, builder.getI64IntegerAttr(i));
       created.parts.push_back(part->getResult(0));
     }

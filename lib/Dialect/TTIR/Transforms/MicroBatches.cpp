@@ -10,6 +10,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "SizeAttributes.h"
+
 #include "ttmlir/Dialect/Families/FactorsInterface.h"
 #include "ttmlir/Dialect/Families/Traits.h"
 #include "ttmlir/Dialect/TTCore/Transforms/ShardedArguments.h"
@@ -36,23 +38,6 @@ static RankedTensorType typeOf(Value value) { return dyn_cast<RankedTensorType>(
 static int64_t rowsOf(Value value) {
   RankedTensorType type = typeOf(value);
   return type && type.getRank() ? type.getDimSize(0) : 0;
-}
-
-/// The attribute with another first value, in its original form.
-static Attribute withFirst(Attribute attr, int64_t first) {
-  Builder builder(attr.getContext());
-  auto replaced = [&](auto array) {
-    auto values = llvm::to_vector(array.asArrayRef());
-    values[0] = first;
-    return values;
-  };
-  if (auto array = dyn_cast<DenseI32ArrayAttr>(attr))
-    return builder.getDenseI32ArrayAttr(replaced(array));
-  if (auto array = dyn_cast<DenseI64ArrayAttr>(attr))
-    return builder.getDenseI64ArrayAttr(replaced(array));
-  auto items = llvm::to_vector(cast<ArrayAttr>(attr).getValue());
-  items[0] = IntegerAttr::get(cast<IntegerAttr>(items[0]).getType(), first);
-  return builder.getArrayAttr(items);
 }
 
 //===----------------------------------------------------------------------===//
@@ -259,7 +244,7 @@ private:
       later.push_back({result, part(result)});
     }
     for (StringRef attribute : needs.sizes)
-      op->setAttr(attribute, withFirst(op->getAttr(attribute), rowsOf(op->getResult(0)) / count));
+      op->setAttr(attribute, ttir::withSize(op->getAttr(attribute), 0, rowsOf(op->getResult(0)) / count));
     return success();
   }
 
@@ -280,7 +265,7 @@ private:
     if (splat)
       created->setAttr("value", splat.resizeSplat(part(value)));
     else
-      created->setAttr(attribute, withFirst(created->getAttr(attribute), rowsOf(value) / count));
+      created->setAttr(attribute, ttir::withSize(created->getAttr(attribute), 0, rowsOf(value) / count));
     values.insert(created->getResult(0));
     later.push_back({created->getResult(0), part(value)});
     return created->getResult(0);

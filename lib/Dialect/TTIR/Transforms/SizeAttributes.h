@@ -1,0 +1,30 @@
+//===- SizeAttributes.h - attributes that state sizes -----------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+#ifndef TTMLIR_LIB_DIALECT_TTIR_TRANSFORMS_SIZEATTRIBUTES_H
+#define TTMLIR_LIB_DIALECT_TTIR_TRANSFORMS_SIZEATTRIBUTES_H
+
+#include "mlir/IR/Builders.h"
+
+namespace mlir::tt::ttir {
+
+/// The attribute with another size of a dimension, in its original form.
+inline Attribute withSize(Attribute attr, int64_t dim, int64_t size) {
+  Builder builder(attr.getContext());
+  auto replaced = [&](auto array) {
+    auto values = llvm::to_vector(array.asArrayRef());
+    values[dim] = size;
+    return values;
+  };
+  if (auto array = dyn_cast<DenseI32ArrayAttr>(attr))
+    return builder.getDenseI32ArrayAttr(replaced(array));
+  if (auto array = dyn_cast<DenseI64ArrayAttr>(attr))
+    return builder.getDenseI64ArrayAttr(replaced(array));
+  auto items = llvm::to_vector(cast<ArrayAttr>(attr).getValue());
+  items[dim] = IntegerAttr::get(cast<IntegerAttr>(items[dim]).getType(), size);
+  return builder.getArrayAttr(items);
+}
+
+} // namespace mlir::tt::ttir
+
+#endif // TTMLIR_LIB_DIALECT_TTIR_TRANSFORMS_SIZEATTRIBUTES_H
