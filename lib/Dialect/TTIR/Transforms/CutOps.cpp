@@ -7,8 +7,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "SizeAttributes.h"
-
 #include "ttmlir/Dialect/Families/FactorsInterface.h"
 #include "ttmlir/Dialect/Families/Facts.h"
 #include "ttmlir/Dialect/TTCore/Transforms/Constants.h"
@@ -18,6 +16,7 @@
 #include "ttmlir/Dialect/TTIR/IR/Ops/Conv2dOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/SliceStaticOp.h"
 #include "ttmlir/Dialect/TTIR/Transforms/Passes.h"
+#include "ttmlir/Dialect/TTIR/Transforms/SizeAttributes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Quant/IR/QuantTypes.h"

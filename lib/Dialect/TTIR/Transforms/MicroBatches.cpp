@@ -10,8 +10,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "SizeAttributes.h"
-
 #include "ttmlir/Dialect/Families/FactorsInterface.h"
 #include "ttmlir/Dialect/Families/Traits.h"
 #include "ttmlir/Dialect/TTCore/Transforms/ShardedArguments.h"
@@ -20,6 +18,7 @@
 #include "ttmlir/Dialect/TTIR/IR/Ops/ConstantOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/MeshShardOp.h"
 #include "ttmlir/Dialect/TTIR/Transforms/Passes.h"
+#include "ttmlir/Dialect/TTIR/Transforms/SizeAttributes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Quant/IR/QuantTypes.h"

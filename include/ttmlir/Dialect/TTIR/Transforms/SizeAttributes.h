@@ -1,8 +1,8 @@
 //===- SizeAttributes.h - attributes that state sizes -----------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //===----------------------------------------------------------------------===//
-#ifndef TTMLIR_LIB_DIALECT_TTIR_TRANSFORMS_SIZEATTRIBUTES_H
-#define TTMLIR_LIB_DIALECT_TTIR_TRANSFORMS_SIZEATTRIBUTES_H
+#ifndef TTMLIR_DIALECT_TTIR_TRANSFORMS_SIZEATTRIBUTES_H
+#define TTMLIR_DIALECT_TTIR_TRANSFORMS_SIZEATTRIBUTES_H
 
 #include "mlir/IR/Builders.h"
 
@@ -27,4 +27,4 @@ inline Attribute withSize(Attribute attr, int64_t dim, int64_t size) {
 
 } // namespace mlir::tt::ttir
 
-#endif // TTMLIR_LIB_DIALECT_TTIR_TRANSFORMS_SIZEATTRIBUTES_H
+#endif // TTMLIR_DIALECT_TTIR_TRANSFORMS_SIZEATTRIBUTES_H
