@@ -7,8 +7,6 @@ from typing import Any
 
 from .errors import DefinitionError
 
-SIGNPOST = object()  # what a kernel's signpost is
-
 
 def copy(src: Any, dst: Any) -> Any:
     """Copies between a block, and a part of a tensor or a pipe; the result has `wait()`. Is for kernels."""
@@ -16,7 +14,7 @@ def copy(src: Any, dst: Any) -> Any:
 
 
 def signpost(name: str) -> Any:
-    """Names a part of a kernel: `with ttl.signpost("read a"):`. Is for kernels, whose results do not change."""
+    """Names a part of a kernel, a zone in the timeline of its core: `with ttl.signpost("read a"):`. Is for kernels."""
     raise DefinitionError("ttl.signpost: is for kernels")
 
 

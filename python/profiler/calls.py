@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import sys
 import threading
@@ -13,6 +14,7 @@ from typing import Any
 
 import _ttmlir_runtime as tt_runtime
 
+from .cores import CoresRecord, cores_record
 from .records import BufferRecord, OpRecord, ProgramInfo, Run, TensorRecord, op_record, tensor_record
 
 NAME = "calls of ttnn"
@@ -21,8 +23,8 @@ GENERATED = "<ttnn."  # files of functions that are made from tables
 
 def caller() -> str:
     """Returns the line of the program that called a function of ttnn: "model.py:12"; nothing where there is none."""
-    library = getattr(sys.modules.get("ttnn"), "__file__", None) or __file__
-    own = tuple(os.path.dirname(path) + os.sep for path in (__file__, library))
+    libraries = (getattr(sys.modules.get(name), "__file__", None) for name in ("ttnn", "ttl"))
+    own = tuple(os.path.dirname(path) + os.sep for path in (__file__, *filter(None, libraries)))
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and frame.f_code.co_filename.startswith((GENERATED, *own)):
         frame = frame.f_back
@@ -58,6 +60,7 @@ class Calls:
     end: int = 0
     peaks: dict[str, int] = field(default_factory=dict)
     buffers: list[BufferRecord] = field(default_factory=list)
+    cores: list[CoresRecord] = field(default_factory=list)
     _values: dict[tuple[int, str], int] = field(default_factory=dict)
     _held: dict[Place, Held] = field(default_factory=dict)
 
@@ -85,6 +88,21 @@ class Calls:
         self.host_ns.append(perf.host_ns)
         self.end = start + perf.host_ns
 
+    def add_kernels(self, name: str, report: Any, start: int, taken: int, location: str) -> None:
+        """Adds a run of kernels that are written by hand, `start` on the clock of perf_counter_ns."""
+        place, clock = len(self.ops), tt_runtime.runtime.chip_figures(self.arch)["clock_ghz"]
+        cores = len({kernel.core for kernel in report.kernels})
+        self.ops.append(
+            OpRecord(
+                place, name, location, "", math.ceil(report.device_ns * clock), report.device_ns, 0,
+                report.moved_bytes, 0, report.matmul_tiles, report.fpu_tiles, report.sfpu_tiles, 0, 0, 0, "other",
+                cores, 4, report.device_ns - report.cycles / clock, "{}", (), (),
+            )
+        )  # fmt: skip
+        self.cores.append(cores_record(place, report.activity))
+        self.host_ns.append(taken)
+        self.end = start + taken
+
     def _blocks(self, device: Any) -> tuple[dict[Place, int], dict[str, int]]:
         """Returns the bytes of each allocated block, and the allocated bytes per bank of each memory."""
         blocks, resident = {}, {}
@@ -111,7 +129,7 @@ class Calls:
         held = [buffer_record(at, held, len(self.ops)) for at, held in self._held.items()]
         return ProgramInfo(
             number, NAME, "", self.device, self.arch, self.mesh, tuple(self.ops), (), self.peaks.get("DRAM", 0),
-            self.peaks.get("L1", 0), buffers=(*self.buffers, *held),
+            self.peaks.get("L1", 0), buffers=(*self.buffers, *held), cores=tuple(self.cores),
         )  # fmt: skip
 
     def run(self, number: int, program: int, trace_begin: int) -> Run:

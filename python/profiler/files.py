@@ -13,8 +13,10 @@ from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any
 
+import _ttmlir_runtime as tt_runtime
 from ttmlir.files import write_whole
 
+from .cores import core_events, longest, page_cores, row_names
 from .database import memory_report
 from .ops_table import device_log, ops_perf_results
 from .page import page
@@ -51,8 +53,14 @@ def chrome_trace(programs: Sequence[ProgramInfo], runs: Sequence[Run]) -> dict[s
     for device, chip, name in chip_rows(programs):
         events.append({"ph": "M", "pid": CHIP, "tid": chip_row(device, chip), "name": "thread_name",
                        "args": {"name": name}})  # fmt: skip
+    every = [record for program in programs for record in program.cores]
+    shown = longest(every)
+    events += row_names([record for record in every if id(record) in shown])
     free: dict[int, float] = {}
     of_chips = 0
+    first_runs: dict[int, int] = {}
+    for run in runs:
+        first_runs.setdefault(run.program, run.number)
     for run in runs:
         host: dict[str, Any] = {"ph": "X", "pid": HOST, "tid": threads[run.thread], "ts": microseconds(run.start_ns)}
         if run.error:
@@ -74,6 +82,8 @@ def chrome_trace(programs: Sequence[ProgramInfo], runs: Sequence[Run]) -> dict[s
             events += chip_slices(program, start, chip)
         of_chips += (fitting - 1) * timed
         events += memory_counters(program, start)
+        if run.number == first_runs[run.program]:
+            events += cores_of(program, start, shown)
         free[program.device] = start + program.device_ns
     return {"traceEvents": events, "displayTimeUnit": "ns"}
 
@@ -98,6 +108,20 @@ def slices(program: ProgramInfo, taken: Sequence[float], start: float, pid: int,
         args |= partners(exchanges.get(op.index), 0)
         events.append(at | {"ph": "X", "name": op.name, "cat": "op", "ts": microseconds(begin),
                             "dur": microseconds(ns), "args": args})  # fmt: skip
+    return events
+
+
+def cores_of(program: ProgramInfo, start: float, shown: set[int]) -> list[dict[str, Any]]:
+    """Returns the cores in the first run of a program, whose kernels begin when they are launched."""
+    if not program.cores:
+        return []
+    ns_per_cycle = 1 / tt_runtime.runtime.chip_figures(program.arch)["clock_ghz"]
+    records = {record.op: record for record in program.cores if id(record) in shown}
+    events = []
+    for op in program.ops:
+        if op.index in records:
+            events += core_events(records[op.index], start + op.launch_ns, ns_per_cycle)
+        start += op.device_ns
     return events
 
 
@@ -194,15 +218,17 @@ def readable(op: OpRecord) -> dict[str, Any]:
     return values | {"inputs": [str(t) for t in op.inputs], "outputs": [str(t) for t in op.outputs]}
 
 
-def page_data(program: ProgramInfo) -> dict[str, Any]:
+def page_data(program: ProgramInfo, shown: set[int]) -> dict[str, Any]:
     once = [{"name": each.name, "ops": [readable(op) for op in each.ops]} for each in program.once]
-    whole = asdict(replace(program, ops=(), once=()))
-    return whole | {"ops": [readable(op) for op in program.ops], "once": once}
+    whole = asdict(replace(program, ops=(), once=(), cores=()))
+    cores = [page_cores(record, id(record) in shown) for record in program.cores]
+    return whole | {"ops": [readable(op) for op in program.ops], "once": once, "cores": cores}
 
 
 def report_page(programs: Sequence[ProgramInfo], runs: Sequence[Run], live: bool = False) -> str:
     """Returns the report; `live` makes it reload while the traced block runs."""
-    data = {"live": live, "programs": [page_data(p) for p in programs], "runs": [asdict(r) for r in runs]}
+    shown = longest(record for program in programs for record in program.cores)
+    data = {"live": live, "programs": [page_data(p, shown) for p in programs], "runs": [asdict(r) for r in runs]}
     return page("report.html", data)
 
 

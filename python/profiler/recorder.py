@@ -14,6 +14,7 @@ from typing import Any
 import _ttmlir_runtime as tt_runtime
 
 from .calls import Calls, caller
+from .cores import cores_records
 from .records import BufferRecord, Exchange, Once, OpRecord, ProgramInfo, Run, Scope, op_record, plain, tensor_record
 
 runtime = tt_runtime.runtime
@@ -60,6 +61,8 @@ def callees_of(op: Mapping[str, Any]) -> list[int]:
 def program_info(number: int, device: Any, executable: Any, index: int, report: Any) -> ProgramInfo:
     programs, arch = json.loads(executable.as_json())["programs"], device.arch
     program, mesh = programs[index], tuple(programs[index]["mesh_shape"])
+    if executable.file_identifier == "TTM0":
+        return metal_program_info(number, device, executable.file_name, program, report)
     callees = [op["attributes"]["callee"] for op in program["operations"] if op["name"] == "ttcore.load_cached"]
     once = [
         Once(
@@ -77,6 +80,40 @@ def program_info(number: int, device: Any, executable: Any, index: int, report: 
         exchanges_of(executable, index, arch) if math.prod(mesh) > 1 and program["operations"] else (),
         buffers_of(executable, index, arch) if program["operations"] else (),
     )  # fmt: skip
+
+
+def metal_program_info(number: int, device: Any, file: str, program: dict[str, Any], report: Any) -> ProgramInfo:
+    """Returns a program of TTMetal: commands in the place of ops, with what the cores did."""
+    commands = program["operations"]
+    return ProgramInfo(
+        number, program["name"], file, device.id, device.arch, tuple(program["mesh_shape"]),
+        op_records(program, report, device.arch, ["[]"] * len(commands)), (), report.dram_peak_bytes_per_bank,
+        report.l1_peak_bytes_per_bank, buffers=metal_buffers(commands, device), cores=cores_records(report.ops),
+    )  # fmt: skip
+
+
+def metal_buffers(commands: Sequence[dict[str, Any]], device: Any) -> tuple[BufferRecord, ...]:
+    """Returns the buffers that commands create, from there until they are deallocated, and the circular buffers."""
+    found: list[BufferRecord] = []
+    held: dict[int, tuple[int, dict[str, Any]]] = {}
+
+    def free(buffer: int, end: int) -> None:
+        begin, made = held.pop(buffer)
+        found.append(BufferRecord(begin, end, made["buffer_type"].upper(), made["address"], made["bytes_per_bank"],
+                                  False, (buffer,)))  # fmt: skip
+
+    for at, command in enumerate(commands):
+        attributes = command["attributes"]
+        if command["name"] == "CreateBufferCommand":
+            held[attributes["buffer"]["id"]] = at, attributes["buffer"]
+        elif command["name"] == "DeallocateBufferCommand":
+            free(attributes["buffer"], at)
+        for ring in attributes.get("circular_buffers", ()):
+            size = ring["page_size"] * ring["num_pages"]
+            found.append(BufferRecord(at, at + 1, "L1", ring["address"], size, True, ()))
+    for buffer in list(held):
+        free(buffer, len(commands))
+    return tuple(found)
 
 
 def buffers_of(executable: Any, index: int, arch: str) -> tuple[BufferRecord, ...]:
@@ -137,9 +174,17 @@ class Recorder:
     def add_call(self, device: Any, text: str, perf: Any, start: int, location: str) -> None:
         """Records a call of an op by hand that returned, `start` on the clock of perf_counter_ns."""
         with self._lock:
-            if device.id not in self._calls:
-                self._calls[device.id] = Calls(device.id, device.arch, tuple(device.get_mesh_shape()), start)
-            self._calls[device.id].add(device, json.loads(text), perf, start, location)
+            self._calls_on(device, start).add(device, json.loads(text), perf, start, location)
+
+    def add_kernels(self, device: Any, name: str, report: Any, start: int, taken: int, location: str) -> None:
+        """Records a run of kernels that are written by hand, `start` on the clock of perf_counter_ns."""
+        with self._lock:
+            self._calls_on(device, start).add_kernels(name, report, start, taken, location)
+
+    def _calls_on(self, device: Any, start: int) -> Calls:
+        if device.id not in self._calls:
+            self._calls[device.id] = Calls(device.id, device.arch, tuple(device.get_mesh_shape()), start)
+        return self._calls[device.id]
 
     def add_failure(self, start: int, taken: int, error: str) -> None:
         with self._lock:
@@ -167,6 +212,7 @@ class Tap:
         self._lock = threading.Lock()
         self._turns: dict[Any, Any] = {}  # by device
         self._submit: Callable[..., Any] = runtime.submit
+        self._run_on_tensors: Callable[..., Any] = tt_runtime.metal.run_on_tensors
         self._recording = False
         self._observer = 0
 
@@ -176,6 +222,8 @@ class Tap:
                 self._submit, self._recording = runtime.submit, runtime.get_perf_recording()
                 runtime.set_perf_recording(True)
                 runtime.submit = self.submit
+                self._run_on_tensors = tt_runtime.metal.run_on_tensors
+                tt_runtime.metal.run_on_tensors = self.run_on_tensors
                 self._observer = runtime.observe_calls(self.called)
             self._recorders.append(recorder)
 
@@ -184,6 +232,7 @@ class Tap:
             self._recorders = [r for r in self._recorders if r is not recorder]
             if not self._recorders:
                 runtime.submit = self._submit
+                tt_runtime.metal.run_on_tensors = self._run_on_tensors
                 runtime.end_observing_calls(self._observer)
                 runtime.set_perf_recording(self._recording)
 
@@ -196,6 +245,19 @@ class Tap:
         location = caller()
         for recorder in recorders:
             recorder.add_call(device, text, perf, start, location)
+
+    def run_on_tensors(
+        self, tensors: Any, kernels: Any, circular_buffers: Any, semaphores: Any, chips: Any, name: str = "program"
+    ) -> Any:
+        """Runs kernels that are written by hand as the runtime's own function does."""
+        start = time.perf_counter_ns()
+        report = self._run_on_tensors(tensors, kernels, circular_buffers, semaphores, chips, name)
+        taken, location = time.perf_counter_ns() - start, caller()
+        with self._lock:
+            recorders = list(self._recorders)
+        for recorder in recorders:
+            recorder.add_kernels(tensors[0].tensor.device(), name, report, start, taken, location)
+        return report
 
     def submit(
         self, device: Any, executable: Any, program_index: int, inputs: Any, max_loop_iterations: int | None = None

@@ -8,6 +8,8 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+from .cores import CoresRecord
+
 
 class ProfilerError(RuntimeError):
     """A trace cannot be made as it was requested."""
@@ -136,6 +138,7 @@ class ProgramInfo:
     once: tuple[Once, ...] = ()
     exchanges: tuple[Exchange, ...] = ()
     buffers: tuple[BufferRecord, ...] = ()
+    cores: tuple[CoresRecord, ...] = ()  # of the first run
 
     @property
     def chips(self) -> int:

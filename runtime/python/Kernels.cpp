@@ -7,6 +7,8 @@
 #include "tt/metal/tensors.h"
 #include "tt/ttnn/trace.h"
 
+#include <nanobind/stl/tuple.h>
+
 using namespace tt;
 using namespace tt::metal;
 
@@ -130,6 +132,10 @@ void python::bindKernels(nb::module_ &module) {
           nb::arg("args") = std::map<Coord, std::vector<uint32_t>>(), nb::arg("fp32_dest_acc") = false,
           nb::arg("dst_full") = false, nb::arg("fidelity_phases") = 4, nb::arg("math_approx") = false,
           nb::arg("bfp8_pack_precise") = false, nb::arg("unpack_to_dest_fp32") = std::vector<uint32_t>());
+  nb::class_<KernelZone>(module, "KernelZone", "A named part of a kernel (DeviceZoneScopedN), in cycles.")
+      .def_ro("name", &KernelZone::name)
+      .def_ro("begin", &KernelZone::begin)
+      .def_ro("end", &KernelZone::end);
   nb::class_<KernelTime>(module, "KernelTime", "What a kernel did on a core, in cycles since the program began.")
       .def_ro("name", &KernelTime::name)
       .def_prop_ro(
@@ -137,13 +143,51 @@ void python::bindKernels(nb::module_ &module) {
       .def_ro("computing", &KernelTime::computing)
       .def_ro("moving", &KernelTime::moving)
       .def_ro("waiting", &KernelTime::waiting)
-      .def_ro("end", &KernelTime::end);
+      .def_ro("end", &KernelTime::end)
+      .def_prop_ro(
+          "waits",
+          [](const KernelTime &self) {
+            std::map<std::string, double> result;
+            for (const auto &[awaited, cycles] : self.waits)
+              result[awaited.text()] += cycles;
+            return result;
+          },
+          "Cycles by what it waits for: pages of port 0, room in port 16, semaphore 1, transfers.")
+      .def_prop_ro(
+          "steps",
+          [](const KernelTime &self) {
+            static constexpr const char *names[] = {"computes", "moves", "waits"};
+            std::vector<std::tuple<double, double, std::string, std::string>> result;
+            for (const KernelStep &step : self.steps)
+              result.emplace_back(step.begin, step.end, names[static_cast<size_t>(step.activity)], step.awaited.text());
+            return result;
+          },
+          "Begin, end, what it does (computes, moves, waits) and what for, when recording is on.")
+      .def_ro("zones", &KernelTime::zones, "Its zones, when recording is on.");
+  nb::class_<CoreActivity>(module, "CoreActivity", "What the cores of a chip did while kernels ran.")
+      .def_prop_ro(
+          "grid", [](const CoreActivity &self) { return std::pair(self.columns, self.rows); },
+          "Columns and rows of worker cores: x and y.")
+      .def_ro("kernels", &CoreActivity::kernels, "KernelTime of each kernel on each of its cores.")
+      .def_prop_ro(
+          "links",
+          [](const CoreActivity &self) {
+            std::vector<std::tuple<Coord, Coord, int64_t>> result;
+            for (const LinkLoad &link : self.links)
+              result.emplace_back(Coord(link.from.x, link.from.y), Coord(link.to.x, link.to.y), link.bytes);
+            return result;
+          },
+          "Core, neighbor (x, y), and the bytes over the link of the network between them, when recording is on.")
+      .def_ro("dram_bytes", &CoreActivity::dramBytes, "To and from each bank, when recording is on.");
   nb::class_<KernelReport>(module, "KernelReport", "What a run of kernels did.")
       .def_ro("cycles", &KernelReport::cycles, "Of the slowest core.")
       .def_ro("device_ns", &KernelReport::deviceNs)
       .def_ro("rounded_only", &KernelReport::roundedOnly,
               "Functions that exact arithmetic does not cover and that got floats.")
-      .def_ro("kernels", &KernelReport::kernels, "KernelTime of each kernel on each of its cores.")
+      .def_prop_ro(
+          "kernels", [](const KernelReport &self) { return self.activity.kernels; },
+          "KernelTime of each kernel on each of its cores.")
+      .def_ro("activity", &KernelReport::activity, "Kernels, and the loads of links and banks.")
       .def_ro("matmul_tiles", &KernelReport::matmulTiles)
       .def_ro("fpu_tiles", &KernelReport::fpuTiles)
       .def_ro("sfpu_tiles", &KernelReport::sfpuTiles)
@@ -209,7 +253,8 @@ void python::bindKernels(nb::module_ &module) {
             new (self) PagedTensor{tensor, pageBytes, coords(cores), columns, shard.first, shard.second};
           },
           nb::arg("tensor"), nb::arg("page_bytes"), nb::arg("cores") = std::vector<Coord>(), nb::arg("columns") = 1,
-          nb::arg("shard") = std::pair(1u, 1u), "Of shards, rows and columns are in pages.");
+          nb::arg("shard") = std::pair(1u, 1u), "Of shards, rows and columns are in pages.")
+      .def_ro("tensor", &PagedTensor::tensor);
   module.def(
       "run_on_tensors",
       [](const std::vector<PagedTensor> &tensors, std::vector<HostKernel> kernels,

@@ -3,6 +3,7 @@
 
 #include "Bindings.h"
 #include "Interrupts.h"
+#include "tt/metal/activity.h"
 #include "tt/metal/exact.h"
 #include "tt/runtime/calls.h"
 #include "tt/runtime/fabric.h"
@@ -84,7 +85,10 @@ void bindReports(nb::module_ &module) {
       .def_prop_ro("sfpu_tiles", [](const OpPerf &self) { return self.cost.sfpuTiles; })
       .def_prop_ro(
           "sfpu_cycles", [](const OpPerf &self) { return self.cost.sfpuCycles; },
-          "Of all sfpu_tiles, where they are known; else 0.");
+          "Of all sfpu_tiles, where they are known; else 0.")
+      .def_prop_ro(
+          "activity", [](const OpPerf &self) { return self.activity ? self.activity.get() : nullptr; },
+          nb::rv_policy::reference_internal, "What the cores did, for a program of kernels of TTMetal; else None.");
   nb::class_<StagePerf>(module, "StagePerf", "What a stage of a program took, for all micro-batches.")
       .def_prop_ro(
           "name", [](const StagePerf &self) { return self.name; }, "Of its program.")

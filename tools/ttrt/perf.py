@@ -10,6 +10,7 @@ import argparse
 import contextlib
 from collections import defaultdict
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--by-op", action="store_true", help="one row for all ops of a name")
     parser.add_argument("--sort", choices=ORDERS, default="program", help="order of the rows (default: %(default)s)")
     parser.add_argument("--loops", type=positive, default=3, metavar="N", help="runs; the last one is shown")
+    parser.add_argument(
+        "--kernels", action="store_true", help="also show what bounds the programs of kernels of a TTMetal file"
+    )
     parser.add_argument("--filter", metavar="TEXT", default="", help="only ops with TEXT in their name or location")
     parser.add_argument(
         "--trace", metavar="DIR", help="also write the profiler's report, trace and tables of the runs to DIR"
@@ -58,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
         raise InputError(f"{args.file}: has private programs only; name one by --program")
     input_arguments.check(args, programs)
     arch, shape = machine.chosen(args, file.arch, largest(programs))
-    for option in ("trace", "csv"):
+    for option in ("trace", "csv", "kernels"):
         if getattr(args, option) and args.estimate:
             raise InputError(f"--{option} records runs, and --estimate does not run; give one of them")
     measure = estimated if args.estimate else executed
@@ -134,9 +138,57 @@ def executed(args: argparse.Namespace, file: Any, program: Program, arch: str, s
             given = placed(device, file.binary, program.index, values)
             for _ in range(args.loops):
                 rt.runtime.submit(device, file.binary, program.index, given, args.max_loop_iterations)
-            return machine.run_figures(rt.runtime.last_run(device))
+            report = rt.runtime.last_run(device)
+            return {**machine.run_figures(report), **kernel_figures(report)}
     finally:
         rt.runtime.set_perf_recording(False)
+
+
+def kernel_figures(report: Any) -> dict[str, Any]:
+    """Returns what the kernels of each program of kernels did, and what bounds it; nothing of a TTNN program."""
+    from profiler.cores import bound_by, cores_records, summaries
+
+    records = cores_records(report.ops)
+    if not records:
+        return {}
+    return {
+        "kernels": [
+            {
+                "op": record.op,
+                "cycles": record.cycles,
+                "bound_by": bound_by(record),
+                "kernels": [asdict(each) for each in summaries(record)],
+                "links": [{"from": a, "to": b, "bytes": sent} for a, b, sent in record.links],
+                "dram_bytes": record.dram_bytes,
+            }
+            for record in records
+        ]
+    }
+
+
+def show_kernels(report: dict[str, Any], args: argparse.Namespace) -> None:
+    """Prints a table of the kernels of each program, and what bounds it."""
+    programs = report.get("kernels", [])
+    if not programs:
+        raise InputError(f"{args.file}: --kernels: program {report['name']} ran no kernels; it is no TTMetal program")
+    for program in programs:
+        op = report["ops"][program["op"]]
+        where = op["loc"].removeprefix("loc(").removesuffix(")").replace('"', "")
+        if args.filter not in op["name"] and args.filter not in op["loc"]:
+            continue
+        rows = [
+            (
+                each["name"],
+                str(each["cores"]),
+                *(f"{each[share]:.0%}" for share in ("computes", "moves", "waits")),
+                each["waits_for"],
+                "(y={1}, x={0})".format(*each["core"]),
+            )
+            for each in program["kernels"]
+        ]
+        title = f"command {program['op']}, {where}: {grouped(round(program['cycles']))} cycles"
+        table(title, ("kernel", "cores>", "computes>", "moves>", "waits>", "mostly for", "busiest core"), rows)
+        print(f"bound by {program['bound_by']}")
 
 
 def merged(ops: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -167,6 +219,8 @@ def show(report: dict[str, Any], args: argparse.Namespace) -> None:
         machine.show_stages(report)
     else:
         show_ops(report, args)
+    if args.kernels:
+        show_kernels(report, args)
     ran = "" if args.estimate else f"host time {duration(report['host_ns'])}, "
     took = with_uncertainty(report["device_ns"], report["uncertainty_ns"])
     print(f"{ran}device time, estimated {took} ({grouped(report['device_cycles'])} cycles)")

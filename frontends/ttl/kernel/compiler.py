@@ -19,7 +19,7 @@ from .functions import BlockFunction
 from .movement import Movement
 from .scope import Scope, names_stored, parsed
 from .tree import Leaf, Node
-from .values import Block, Carried, Function, Group, Number, PipeEnd, Text, Transfer, Unknown
+from .values import Block, Carried, Function, Group, Number, PipeEnd, Signpost, Text, Transfer, Unknown
 
 _MOST_CALLS = 32  # in each other
 _MOST_ROUNDS = 4096  # of a loop over constants, which is expanded
@@ -363,11 +363,15 @@ class Compiler(Movement):
 
     def _with_statement(self, node: ast.With) -> None:
         opened: list[Block] = []
+        zones = 0
         for item in node.items:
             value = self.value(item.context_expr)
             if isinstance(value, Block):
                 opened.append(value)
-            elif value is not language.SIGNPOST:
+            elif isinstance(value, Signpost):
+                zones += 1
+                self.emit(f"{{ DeviceZoneScopedN({quoted(value.name)});")
+            else:
                 self.unsupported(
                     f"with {ast.unparse(item.context_expr)}", "with dfb.wait(), dfb.reserve() and ttl.signpost"
                 )
@@ -380,6 +384,8 @@ class Compiler(Movement):
         for block in reversed(opened):
             if block.open:
                 self.release(block)
+        if zones:
+            self.emit("}" * zones)
 
     # Calls.
 
@@ -411,7 +417,7 @@ class Compiler(Movement):
         if callee is language.GroupTransfer:
             return Group()
         if callee is language.signpost:
-            return language.SIGNPOST
+            return self._signpost(args, kwargs, what)
         if callee is print:
             return self._print(args, kwargs)
         if isinstance(callee, BlockFunction):
@@ -429,6 +435,12 @@ class Compiler(Movement):
                 return self.builtin(callee, args, what)
             self.unsupported(what)
         return self.expand(function, args, kwargs)
+
+    def _signpost(self, args: list[Any], kwargs: dict[str, Any], what: str) -> Signpost:
+        given = [*args, *kwargs.values()]
+        if len(given) != 1 or set(kwargs) - {"name"} or not isinstance(given[0], str):
+            self.fail(DefinitionError, f"{what}: expected ttl.signpost(name), with a string")
+        return Signpost(given[0])
 
     def expand(self, function: Function, args: list[Any], kwargs: dict[str, Any]) -> Any:
         """Compiles the body of a function in the place of its call."""

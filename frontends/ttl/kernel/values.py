@@ -106,6 +106,13 @@ class Text:
 
 
 @dataclass(frozen=True)
+class Signpost:
+    """Is a name for a part of a kernel."""
+
+    name: str
+
+
+@dataclass(frozen=True)
 class Unknown:
     """Is a name with another meaning in each branch, or of a loop that may not have run."""
 

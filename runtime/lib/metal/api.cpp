@@ -129,6 +129,8 @@ const KernelApi &kernelApi() {
       .device = [] { return currentKernel().core.mesh.own; },
       .fabricWrite = call<&KernelRun::fabricWrite>,
       .failAssert = [](const char *what) { currentKernel().fail("ASSERT", what); },
+      .beginZone = [](const char *name) { currentKernel().beginZone(name); },
+      .endZone = [] { endKernelZone(); },
   };
   return table;
 }

@@ -92,7 +92,8 @@ Dram::~Dram() { ::munmap(memory, size * banks); }
 
 L1::~L1() { ::munmap(memory, size * static_cast<size_t>(chip.cores())); }
 
-KernelRun::KernelRun(Core &core, const Kernel &kernel, std::span<const uint32_t> arguments, void (*entry)())
+KernelRun::KernelRun(Core &core, const Kernel &kernel, std::span<const uint32_t> arguments, void (*entry)(),
+                     bool recorded)
     : core(core), kernel(kernel), arguments(arguments), fiber([this, entry] {
         try {
           if (!cancelled)
@@ -105,6 +106,10 @@ KernelRun::KernelRun(Core &core, const Kernel &kernel, std::span<const uint32_t>
              kernel.approximate, false} {
   if (kernel.compute)
     dst = std::make_unique<Dst>(kernel.f32Dst, kernel.fullDst);
+  if (recorded) {
+    recording = std::make_unique<Recording>();
+    clock.log = &recording->log;
+  }
 }
 
 void KernelRun::fail(std::string_view function, const std::string &what) const {
@@ -130,6 +135,11 @@ uint32_t KernelRun::commonArgument(uint32_t index) const {
 void pauseKernel() {
   if (current && !std::uncaught_exceptions())
     currentKernel().pause();
+}
+
+void endKernelZone() noexcept {
+  if (current)
+    current->endZone();
 }
 
 void KernelRun::pause() {
@@ -250,7 +260,8 @@ namespace {
 
 /// Creates the state of every core that has a kernel of the program.
 std::vector<std::unique_ptr<Core>> coresOf(const L1 &l1, const EnqueueProgram &program, std::string_view name,
-                                           const std::function<void (*(uint32_t))()> &entry, bool exact) {
+                                           const std::function<void (*(uint32_t))()> &entry, bool exact,
+                                           bool recorded) {
   std::vector<std::unique_ptr<Core>> byIndex(static_cast<size_t>(l1.chip.cores()));
   for (const Kernel &kernel : program.kernels)
     for (size_t i = 0; i < kernel.cores.size(); ++i) {
@@ -259,7 +270,7 @@ std::vector<std::unique_ptr<Core>> coresOf(const L1 &l1, const EnqueueProgram &p
       if (!core)
         core = std::make_unique<Core>(l1, index, name, exact);
       const auto &arguments = kernel.coreArgs.empty() ? kernel.runtimeArgs : kernel.coreArgs[i];
-      core->kernels.push_back(std::make_unique<KernelRun>(*core, kernel, arguments, entry(kernel.entry)));
+      core->kernels.push_back(std::make_unique<KernelRun>(*core, kernel, arguments, entry(kernel.entry), recorded));
     }
   for (const CircularBuffer &ring : program.rings)
     for (CoreIndex index : ring.ring.cores)
@@ -282,8 +293,8 @@ bool goesOn(std::span<const std::unique_ptr<Core>> cores) {
 
 ProgramWork runKernels(const L1 &l1, const EnqueueProgram &program, std::string_view name,
                        const std::function<void (*(uint32_t))()> &entry, const Dram *dram, std::string *printed,
-                       const Mesh &mesh) {
-  auto cores = coresOf(l1, program, name, entry, mesh.exact);
+                       const Mesh &mesh, bool recorded) {
+  auto cores = coresOf(l1, program, name, entry, mesh.exact, recorded);
   std::vector<Core *> all;
   for (const auto &core : cores)
     all.push_back(core.get());
@@ -359,14 +370,8 @@ ProgramWork runKernels(const L1 &l1, const EnqueueProgram &program, std::string_
         result.cycles = cycles;
       most[0] = std::max(most[0], run->clock.computing);
       most[1] = std::max(most[1], run->clock.moving);
-      const auto columns = static_cast<uint32_t>(l1.chip.gridColumns);
-      result.kernels.push_back({std::string(run->kernel.symbol),
-                                {core->index % columns, core->index / columns},
-                                run->clock.computing,
-                                run->clock.moving,
-                                run->clock.waiting,
-                                run->clock.now});
     }
+  result.activity = activityOf(l1.chip, cores, recorded);
   if (result.cycles) {
     result.bound = most[0] >= most[1] ? ttmlir::cost::Bound::Compute : ttmlir::cost::Bound::L1;
     result.waiting = 1 - std::min(1.0, std::max(most[0], most[1]) / static_cast<double>(result.cycles));

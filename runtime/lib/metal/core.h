@@ -135,10 +135,21 @@ inline constexpr uint32_t maxSemaphores = 16, semaphoreBytes = 16;
 
 class Core;
 
+enum class TransferKind : uint8_t { Read, Write, Multicast };
+
+/// Records the steps of a kernel, for CoreActivity.
+struct Recording {
+  static constexpr size_t mostZones = 1024;
+  StepLog log;
+  std::map<std::pair<uint64_t, TransferKind>, int64_t> flows; // bytes, by the place in a NOC address
+  std::vector<KernelZone> zones;
+  std::vector<size_t> open; // of these, or what is behind the last one
+};
+
 /// A kernel on a core. Functions are those of the kernel API; see kernel_api.h.
 class KernelRun {
 public:
-  KernelRun(Core &core, const Kernel &kernel, std::span<const uint32_t> arguments, void (*entry)());
+  KernelRun(Core &core, const Kernel &kernel, std::span<const uint32_t> arguments, void (*entry)(), bool recorded);
 
   [[noreturn]] void fail(std::string_view function, const std::string &what) const;
   uint32_t argument(uint32_t index) const;
@@ -212,6 +223,10 @@ public:
   void transposeTile(uint32_t cb, uint32_t tile, uint32_t dst);
   void broadcastTile(Along along, uint32_t cb, uint32_t tile, uint32_t dst);
 
+  // activity.cpp
+  void beginZone(std::string_view name);
+  void endZone();
+
   // print.cpp
   void print(std::string_view text);
   void printTile(uint32_t cb, uint32_t tile, TileSlice slice);
@@ -222,6 +237,7 @@ public:
   Fiber fiber;
   Work work;
   KernelClock clock;
+  std::unique_ptr<Recording> recording;   // or null
   uint32_t line = 0;                      // of the kernel's source, in a function of the API that knows it
   std::string printed;                    // lines of DPRINT
   std::set<std::string_view> roundedOnly; // see ProgramWork
@@ -256,7 +272,7 @@ private:
   /// Counts the work of math, before another kernel is notified.
   void settleClock();
   /// Counts a transfer to or from a core, or a bank of DRAM.
-  void countTransfer(uint64_t address, uint32_t bytes);
+  void countTransfer(uint64_t address, uint32_t bytes, TransferKind kind = TransferKind::Write);
   /// A semaphore of a core is changed now.
   void stampSemaphore(CoreIndex index, uint64_t address);
   void reorder(uint32_t in, uint32_t first, uint32_t tiles, uint32_t out, bool tilize, std::string_view function);
@@ -350,6 +366,8 @@ public:
 KernelRun &currentKernel();
 /// Lets the other kernels run; does nothing outside of a kernel, or while one unwinds.
 void pauseKernel();
+/// Ends the innermost zone of the kernel that runs in the calling thread; never throws, as destructors call it.
+void endKernelZone() noexcept;
 
 /// Runs a program's kernels on their cores until all have ended, and returns the work of the busiest core. Throws
 /// Error: the error of a kernel or, if none can continue, what each one waits for.
@@ -358,12 +376,15 @@ struct ProgramWork {
   int64_t cycles = 0;                                    // of the slowest kernel
   ttmlir::cost::Bound bound = ttmlir::cost::Bound::None; // what that one mostly does
   double waiting = 0; // share of the time in which no kernel is as busy as the busiest one
-  std::vector<KernelTime> kernels;
+  CoreActivity activity;
   std::set<std::string> roundedOnly; // functions that exact arithmetic does not cover and that got floats
 };
-/// `printed`: receives the lines that kernels print, in the order of cores, also if it throws.
+/// `printed`: receives the lines that kernels print, in the order of cores, also if it throws. `recorded`: keeps the
+/// steps, zones and transfers of the kernels.
 ProgramWork runKernels(const L1 &l1, const EnqueueProgram &program, std::string_view name,
                        const std::function<void (*(uint32_t))()> &entry, const Dram *dram = nullptr,
-                       std::string *printed = nullptr, const Mesh &mesh = {});
+                       std::string *printed = nullptr, const Mesh &mesh = {}, bool recorded = false);
+/// Returns what the kernels of the cores did, and takes their recordings.
+CoreActivity activityOf(const sim::ChipDesc &chip, std::span<const std::unique_ptr<Core>> cores, bool recorded);
 
 } // namespace tt::metal

@@ -218,8 +218,9 @@ private:
   void run(const EnqueueProgram &command, OpPerf &perf) {
     std::string printed;
     const Written onEnd{printed};
-    const ProgramWork work = runKernels(
-        *chip.l1, command, name, [&](uint32_t entry) { return kernels->entry(entry); }, chip.dram, &printed, mesh);
+    ProgramWork work = runKernels(
+        *chip.l1, command, name, [&](uint32_t entry) { return kernels->entry(entry); }, chip.dram, &printed, mesh,
+        runtime::perfRecording());
     roundedOnly.insert(work.roundedOnly.begin(), work.roundedOnly.end());
     const ttmlir::cost::Speed &speed = chip.l1->chip.speed;
     perf.deviceNs = static_cast<double>(work.cycles) / speed.clockGHz + speed.launchNs;
@@ -233,6 +234,8 @@ private:
     perf.cost.l1Bytes = work.total.movedBytes;
     perf.cost.fabricBytes = work.total.fabricBytes;
     perf.cost.fabricHops = work.total.fabricHops;
+    if (runtime::perfRecording())
+      perf.activity = std::make_shared<const CoreActivity>(std::move(work.activity));
   }
   void run(const Return &, OpPerf &) {}
   void run(const Finish &, OpPerf &) {}

@@ -3,6 +3,7 @@
 
 #include "tt/metal/host.h"
 #include "metal/library.h"
+#include "tt/runtime/run.h"
 #include "tt/sim/allocator.h"
 
 #include <algorithm>
@@ -278,7 +279,7 @@ KernelReport Machine::run(const HostProgram &given, std::string *printed) {
   try {
     work = runKernels(
         state->l1, program, given.name, [&](uint32_t entry) { return compiled->entry(entry); }, &state->dram, &lines,
-        Mesh{.chips = {}, .exact = given.exact});
+        Mesh{.chips = {}, .exact = given.exact}, runtime::perfRecording());
   } catch (...) {
     keep();
     throw;
@@ -293,7 +294,7 @@ KernelReport Machine::run(const HostProgram &given, std::string *printed) {
   report.movedBytes = work.total.movedBytes;
   report.roundedOnly.assign(work.roundedOnly.begin(), work.roundedOnly.end());
   report.printed = std::move(lines);
-  report.kernels = std::move(work.kernels);
+  report.activity = std::move(work.activity);
   return report;
 }
 

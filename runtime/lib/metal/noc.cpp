@@ -127,7 +127,7 @@ void KernelRun::checkUnread(uint64_t to, uint32_t bytes, std::string_view functi
     checkUnread(coreAt(coordinateOf(to, 0), coordinateOf(to, 1), function), to & addressMask, bytes, function);
 }
 
-void KernelRun::countTransfer(uint64_t address, uint32_t bytes) {
+void KernelRun::countTransfer(uint64_t address, uint32_t bytes, TransferKind kind) {
   const auto columns = static_cast<uint64_t>(core.l1.chip.gridColumns);
   uint64_t hops = 1; // to a bank of DRAM
   if (!(address & noc_dram_bit)) {
@@ -136,6 +136,8 @@ void KernelRun::countTransfer(uint64_t address, uint32_t bytes) {
   }
   work.movedBytes += bytes;
   clock.move(bytes, hops, core.l1.chip.speed);
+  if (recording)
+    recording->flows[{address & ~addressMask, kind}] += bytes;
 }
 
 //===- Transfers ----------------------------------------------------------===//
@@ -145,7 +147,7 @@ void KernelRun::nocRead(uint64_t from, uint32_t to, uint32_t bytes) {
   std::byte *target = coreBytes(core.index, to, bytes, "noc_async_read");
   checkUnread(core.index, to, bytes, "noc_async_read");
   std::memmove(target, source, bytes);
-  countTransfer(from, bytes);
+  countTransfer(from, bytes, TransferKind::Read);
 }
 
 void KernelRun::nocWrite(uint32_t from, uint64_t to, uint32_t bytes) {
@@ -226,7 +228,7 @@ void KernelRun::nocMulticast(uint32_t from, uint64_t to, uint32_t bytes, uint32_
       checkUnread(index, to & addressMask, bytes, function);
     std::memmove(target, source, bytes);
   }
-  countTransfer(to, bytes);
+  countTransfer(to, bytes, TransferKind::Multicast);
 }
 
 //===- Semaphores ---------------------------------------------------------===//
@@ -299,7 +301,7 @@ void KernelRun::semaphoreWait(uint32_t address, uint32_t value, bool orMore) {
   waitFor(what);
   settleClock();
   if (what.id < maxSemaphores)
-    clock.waitUntil(core.semaphoreTimes[what.id].at());
+    clock.waitUntil(core.semaphoreTimes[what.id].at(), {Awaited::Kind::Semaphore, what.id});
 }
 
 } // namespace tt::metal

@@ -32,7 +32,7 @@ void KernelRun::waitFront(uint32_t cb, uint32_t count) {
   waitFor({&ring, true, count});
   settleClock();
   if (count)
-    clock.waitUntil(ring.pushedAt[(ring.popped + count - 1) % ring.pages]);
+    clock.waitUntil(ring.pushedAt[(ring.popped + count - 1) % ring.pages], {Awaited::Kind::Pages, cb});
   ring.waited = std::max(ring.waited, count);
 }
 
@@ -58,7 +58,7 @@ void KernelRun::reserveBack(uint32_t cb, uint32_t count) {
   waitFor({&ring, false, count});
   settleClock();
   if (count)
-    clock.waitUntil(ring.poppedAt[(ring.pushed + count - 1) % ring.pages]);
+    clock.waitUntil(ring.poppedAt[(ring.pushed + count - 1) % ring.pages], {Awaited::Kind::Room, cb});
   ring.reserved = std::max(ring.reserved, count);
 }
 

@@ -9,7 +9,12 @@ from pathlib import Path
 
 import pytest
 from ttmlir import ir
-from ttmlir.passes import ttir_to_ttnn_backend_pipeline, ttnn_to_flatbuffer_file
+from ttmlir.passes import (
+    ttir_to_ttmetal_pipeline,
+    ttir_to_ttnn_backend_pipeline,
+    ttmetal_to_flatbuffer_bin,
+    ttnn_to_flatbuffer_file,
+)
 
 PAGE = (Path(__file__).resolve().parents[3] / "docs" / "ttrt.md").read_text(encoding="utf-8")
 NET = """module {
@@ -28,6 +33,9 @@ def net() -> None:
     module = ir.Module.parse(NET, ir.Context())
     ttir_to_ttnn_backend_pipeline(module)
     ttnn_to_flatbuffer_file(module, "net.ttnn")
+    module = ir.Module.parse(NET, ir.Context())
+    ttir_to_ttmetal_pipeline(module)
+    Path("net.ttm").write_bytes(bytes(ttmetal_to_flatbuffer_bin(module)))
 
 
 def test_the_commands_run(ttrt, net):

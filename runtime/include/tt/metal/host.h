@@ -16,9 +16,9 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
+#include "tt/metal/activity.h"
 #include "tt/sim/chip.h"
 
-#include <compare>
 #include <cstddef>
 #include <map>
 #include <memory>
@@ -27,11 +27,6 @@
 
 namespace tt::metal {
 
-/// A worker core, by its place in the grid.
-struct CoreCoord {
-  uint32_t x = 0, y = 0;
-  auto operator<=>(const CoreCoord &) const = default;
-};
 /// Returns all cores of a rectangle, row by row; both corners belong to it. Throws Error for numbers of 1024 and more.
 std::vector<CoreCoord> coreRange(CoreCoord first, CoreCoord last);
 
@@ -82,17 +77,10 @@ struct HostProgram {
   bool exact = false; // computes as the chip does (docs/numerics.md)
 };
 
-/// The times of a kernel on a core, in cycles since the program began.
-struct KernelTime {
-  std::string name;
-  CoreCoord core;
-  double computing = 0, moving = 0, waiting = 0, end = 0;
-};
-
 struct KernelReport {
   int64_t cycles = 0; // of the slowest core
   double deviceNs = 0;
-  std::vector<KernelTime> kernels; // in the order of cores
+  CoreActivity activity;
   int64_t matmulTiles = 0, fpuTiles = 0, sfpuTiles = 0, movedBytes = 0;
   std::vector<std::string> roundedOnly; // functions that exact arithmetic does not cover and that got floats
   std::string printed;                  // by DPRINT: lines that begin with core and kernel, in the order of cores

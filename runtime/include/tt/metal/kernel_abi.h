@@ -14,7 +14,7 @@
 namespace tt::metal {
 
 /// Raised with every change of this file; a library of another version is compiled again.
-inline constexpr uint32_t kernelAbiVersion = 8;
+inline constexpr uint32_t kernelAbiVersion = 9;
 
 /// Rows of TileOps.def, by the name of their function.
 enum class TileOp : uint32_t {
@@ -127,6 +127,9 @@ struct KernelApi {
   void (*fabricWrite)(uint32_t device, uint64_t to, uint32_t from, uint32_t bytes);
   /// Ends the program with an error of the kernel.
   void (*failAssert)(const char *what);
+  // A named part of the kernel, for recordings.
+  void (*beginZone)(const char *name);
+  void (*endZone)();
 };
 
 /// The table that the library of a file's kernels exports: `tt_metal_kernels` with C linkage.

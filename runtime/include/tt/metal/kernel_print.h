@@ -1,4 +1,4 @@
-//===- kernel_print.h - DPRINT of kernels -----------------------*- C++ -*-===//
+//===- kernel_print.h - DPRINT and zones of kernels -------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
 //   DPRINT << "tile " << i << ENDL();
@@ -6,6 +6,10 @@
 //
 // What the kernels of a program print is collected by kernel, and written in the
 // order of cores when the program ends or fails.
+//
+//   { DeviceZoneScopedN("read a"); … }
+//
+// A zone is a part of a kernel in the timeline of its core (docs/profiler.md).
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -98,6 +102,19 @@ inline void failAssert(const char *what, uint32_t line) {
   api->failAssert(what);
 }
 } // namespace tt::metal
+
+namespace tt::metal {
+class Zone {
+public:
+  explicit Zone(const char *name) { api->beginZone(name); }
+  Zone(const Zone &) = delete;
+  Zone &operator=(const Zone &) = delete;
+  ~Zone() { api->endZone(); }
+};
+} // namespace tt::metal
+#define TT_KERNEL_JOINED(a, b) a##b
+#define TT_KERNEL_ZONE(name, number) const tt::metal::Zone TT_KERNEL_JOINED(zone_of_line_, number)(name)
+#define DeviceZoneScopedN(name) TT_KERNEL_ZONE(name, __LINE__)
 
 /// Ends the program with an error unless a condition holds: ASSERT(condition), or ASSERT(condition, "what is wrong").
 #define TT_KERNEL_ASSERT_TEXT(condition, text, ...) text

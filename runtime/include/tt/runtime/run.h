@@ -16,6 +16,10 @@
 #include <optional>
 #include <span>
 
+namespace tt::metal {
+struct CoreActivity; // tt/metal/activity.h
+}
+
 namespace tt::runtime {
 
 using Device = std::shared_ptr<sim::MeshDevice>;
@@ -40,6 +44,7 @@ struct OpPerf {
   int64_t circularBytes = 0;               // of the circular buffers of its kernels, on each core
   int64_t resident[sim::memoryCount] = {}; // bytes per bank of the program's tensors during the op, by sim::Memory
   double uncertaintyNs = 0;                // of deviceNs: one standard deviation
+  std::shared_ptr<const metal::CoreActivity> activity = nullptr; // of a program of kernels, when recording is on
 };
 
 /// The cost of a stage of a pipeline, for all micro-batches.

@@ -18,6 +18,7 @@ void writeBuffer(Json &json, const Buffer &buffer) {
   json.key("buffer_type").string(buffer.onHost ? "system_memory" : buffer.inDram ? "dram" : "l1");
   if (!buffer.onHost) {
     json.key("address").number(buffer.address);
+    json.key("bytes_per_bank").number(buffer.bytesPerBank);
     json.key("layout").string(buffer.tiled ? "tile" : "row_major");
     json.key("grid").begin('[').number(buffer.gridRows).number(buffer.gridColumns).end(']');
     json.key("shard_shape").begin('[').number(buffer.shardRows).number(buffer.shardColumns).end(']');
