@@ -26,7 +26,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "test" / "python" / "installing"))
-from layer_table import LAYERS, allowed, layer_of  # noqa: E402
+from layer_table import LAYERS, allowed, layer_of, statements  # noqa: E402
 
 CPP = "cpp:ttrt-tests cpp:ttnn-tests"
 COST = "python:docs/test_cost_model.py"
@@ -167,18 +167,25 @@ def changed(revision: str) -> list[str]:
 
 
 @cache
+def texts_of_tests() -> dict[str, str]:
+    """Returns the Python files of the tests."""
+    files = (ROOT / "test" / "python").rglob("*.py")
+    return {str(path.relative_to(ROOT)): path.read_text(encoding="utf-8") for path in files}
+
+
+@cache
 def test_imports() -> dict[str, frozenset[str]]:
     """Returns, for each Python file of the tests, the names of the modules that it imports."""
     found = {}
-    for path in (ROOT / "test" / "python").rglob("*.py"):
+    for file, text in texts_of_tests().items():
         names: set[str] = set()
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node, _ in statements(text):
             if isinstance(node, ast.Import):
                 names.update(alias.name.rpartition(".")[2] for alias in node.names)
             elif isinstance(node, ast.ImportFrom):
                 names.add((node.module or "").rpartition(".")[2])
                 names.update(alias.name for alias in node.names)
-        found[str(path.relative_to(ROOT))] = frozenset(names)
+        found[file] = frozenset(names)
     return found
 
 
@@ -196,24 +203,18 @@ def tests_that_import(file: str) -> set[str]:
 
 
 @cache
-def strings_of_tests() -> dict[str, frozenset[str]]:
-    """Returns, for each Python file of the tests, its string literals."""
-    return {
-        str(path.relative_to(ROOT)): frozenset(
-            node.value
-            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-            if isinstance(node, ast.Constant) and isinstance(node.value, str)
-        )
-        for path in (ROOT / "test" / "python").rglob("*.py")
-    }
+def has_string(file: str, value: str) -> bool:
+    """Returns whether a Python file of the tests has a string literal, as a whole."""
+    text = texts_of_tests()[file]
+    return value in text and any(
+        isinstance(node, ast.Constant) and node.value == value for node in ast.walk(ast.parse(text))
+    )
 
 
 def tests_of_a_page(file: str) -> set[str]:
     """Returns the tests of all documents, and the test files that name this one: they run what it shows."""
     name = Path(file).name
-    found = {
-        test for reader, texts in strings_of_tests().items() if name in texts for test in tests_that_import(reader)
-    }
+    found = {test for reader in texts_of_tests() if has_string(reader, name) for test in tests_that_import(reader)}
     return {"python:docs", *(f"python:{each.removeprefix('test/python/')}" for each in found)}
 
 

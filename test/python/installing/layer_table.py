@@ -193,19 +193,24 @@ def included(file: str, text: str) -> Iterator[tuple[str, bool]]:
         yield next((place for place in places if place in sources()), f"<{name}"), True
 
 
+def statements(text: str) -> Iterator[tuple[ast.AST, bool]]:
+    """Yields each statement of a Python file, and whether it is run: what only type checkers see is not.
+
+    Expressions are not visited, which takes a tenth of the time of `ast.walk`.
+    """
+    todo: list[tuple[ast.AST, bool]] = [(ast.parse(text), True)]
+    for node, is_run in todo:
+        yield node, is_run
+        is_body_run = is_run and not (isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test))
+        for field in ("body", "orelse", "finalbody", "handlers", "cases"):
+            todo += [(inner, is_body_run if field == "body" else is_run) for inner in getattr(node, field, ())]
+
+
 def imported(file: str, text: str) -> Iterator[tuple[str, bool]]:
-    """The same of a Python file. What only type checkers see is not run."""
-    tree = ast.parse(text)
+    """The same of a Python file."""
     names = {path: name for name, path in modules().items()}
     package = names[file] if file.endswith("/__init__.py") else names[file].rpartition(".")[0]
-    unseen = {
-        id(inner)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
-        for statement in node.body
-        for inner in ast.walk(statement)
-    }
-    for node in ast.walk(tree):
+    for node, is_run in statements(text):
         pairs: list[tuple[str, str | None]] = []
         if isinstance(node, ast.Import):
             pairs = [(alias.name, None) for alias in node.names]
@@ -216,7 +221,7 @@ def imported(file: str, text: str) -> Iterator[tuple[str, bool]]:
             pairs = [(base, alias.name) for alias in node.names]
         for base, name in pairs:
             found = modules().get(f"{base}.{name}") or modules().get(base) or f"<{base.replace('.', '/')}"
-            yield found, id(node) not in unseen
+            yield found, is_run
 
 
 def edges_of(file: str, text: str) -> list[tuple[str, bool]]:
