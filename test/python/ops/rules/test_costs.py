@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The compiler's estimate of an op and the runtime's are the same: both ask the rules of lib/costs."""
+"""The optimizer's, auto-sharding's and the runtime's estimates of an op are equal: all use the rules of lib/costs."""
 
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import _ttmlir_runtime as rt
 import pytest
-from op_cases import TABLE, built, lowered
+from builder.base.builder_apis import get_optimal_module_least_time
+from op_cases import TABLE, build_cases, built, lowered
 from op_gaps import GAPS
 from ttmlir.passes import ttnn_to_flatbuffer_bin
 from ttmlir.passmanager import PassManager
@@ -65,3 +67,36 @@ def test_compiler_and_runtime_estimates_agree(name: str, options: str, tmp_path:
     count, wrong = disagreements(name, options, tmp_path / "metrics.json")
     print(f"{name}: {count} ops")
     assert not wrong, "\n".join(wrong)
+
+
+# Auto-sharding estimates ops of StableHLO before they are lowered.
+NOT_ESTIMATED = {"stablehlo.iota": "a constant, whose sharding costs nothing"}
+
+
+# What is left of ops whose results have no elements: auto-sharding sees them before they are folded.
+FOLDED = ("ttnn.zeros",)
+
+
+def launched(report: Any) -> list[Any]:
+    """The ops of a program that do work on the chip."""
+    return [op for op in report.ops if op.name not in ("ttnn.deallocate", "ttnn.constant", "ttcore.load_cached")]
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name.startswith("stablehlo.")])
+def test_auto_sharding_estimates_what_the_runtime_does(name: str) -> None:
+    """On one chip, for each case of a row that is lowered to one op."""
+    row = TABLE[name]
+    if row.mesh != (1, 1):
+        return
+    compared = 0
+    for case in row.cases:
+        module = build_cases(name, row, [case], row.dtypes[0])[0]
+        choice = get_optimal_module_least_time(re.sub(r"sdy.mesh .*\n", "", str(module)), (1, 1))
+        binary = rt.binary.load_binary_from_bytes(ttnn_to_flatbuffer_bin(lowered(module, (1, 1))))
+        clock = rt.runtime.estimate(binary, 0, "wormhole_b0", (1, 1))
+        ops = launched(clock)
+        if len(ops) == 1 and ops[0].name not in FOLDED and name not in NOT_ESTIMATED:
+            compared += 1
+            found = [(op.name, op.device_ns) for op in clock.ops]
+            assert choice.chosen.time_ns == pytest.approx(clock.device_ns, rel=1e-6), (case, found)
+    print(f"{name}: {compared} of {len(row.cases)} cases")

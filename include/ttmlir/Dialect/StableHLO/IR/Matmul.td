@@ -6,7 +6,9 @@
 
 include "ttmlir/Dialect/StableHLO/IR/StableHLOOpBase.td"
 
-def StableHLO_DotOp : StableHLO_InferredOp<"dot", [Pure, TT_Factors<"::mlir::stablehlo::dotFactors">], "compatibleShapes"> {
+def StableHLO_DotOp
+    : StableHLO_InferredOp<"dot", [Pure, TT_SumsProducts, TT_LinearInEach, TT_Factors<"::mlir::stablehlo::dotFactors">],
+                           "compatibleShapes"> {
   let summary = "Product of vectors or matrices: the last dimension of lhs with the first of rhs.";
   let arguments = (ins StableHLO_Tensor:$lhs, StableHLO_AnyTensor:$rhs,
                        OptionalAttr<StableHLO_PrecisionConfigAttr>:$precision_config);

@@ -102,9 +102,8 @@ private:
 } // namespace
 
 /// The product as matrices: [batches, m, k] times [batches, k, n].
-static void readProduct(stablehlo::DotGeneralOp op, ArrayRef<int64_t> left, ArrayRef<int64_t> right,
+static void readProduct(stablehlo::DotDimensionNumbersAttr numbers, ArrayRef<int64_t> left, ArrayRef<int64_t> right,
                         SmallVectorImpl<int64_t> &leftSizes, SmallVectorImpl<int64_t> &rightSizes) {
-  auto numbers = op.getDotDimensionNumbers();
   auto along = [](ArrayRef<int64_t> sizes, ArrayRef<int64_t> dims) {
     int64_t all = 1;
     for (int64_t dim : dims)
@@ -124,6 +123,16 @@ static void readProduct(stablehlo::DotGeneralOp op, ArrayRef<int64_t> left, Arra
       {batches, outside(left, numbers.getLhsBatchingDimensions(), numbers.getLhsContractingDimensions()), k});
   rightSizes.assign(
       {batches, k, outside(right, numbers.getRhsBatchingDimensions(), numbers.getRhsContractingDimensions())});
+}
+
+/// The dimensions of a product that is not a convolution; null for other ops.
+static stablehlo::DotDimensionNumbersAttr dimensionsOfProduct(Operation *op) {
+  if (auto product = dyn_cast<stablehlo::DotGeneralOp>(op))
+    return product.getDotDimensionNumbers();
+  if (auto product = dyn_cast<stablehlo::DotOp>(op))
+    return stablehlo::DotDimensionNumbersAttr::get(op->getContext(), {}, {},
+                                                   {cast<ShapedType>(product.getLhs().getType()).getRank() - 1}, {0});
+  return {};
 }
 
 /// The window of the convolution of these parts.
@@ -186,14 +195,17 @@ Time Model::timeOf(Operation *op, ArrayRef<Dims> tensors) const {
       parts[index] = partOf(tensor, tensors[index]);
       placed.shape = {parts[index].data(), parts[index].size()};
       mostTiles = std::max(mostTiles, placed.tiles);
-      index < ins.size() ? void(ins[index] = placed) : void(outs[index - ins.size()] = placed);
+      if (index >= ins.size())
+        outs[index - ins.size()] = placed;
+      else if (index == 0 || tensor.getRank() || !isMovement(op)) // TTNN's pad has its value as an attribute.
+        ins[index] = placed;
     }
   std::string_view name = loweredName(op);
   const std::string elementwise = elementwiseName(op);
   LoweredOp lowered(name.empty() ? std::string_view(elementwise) : name);
   SmallVector<int64_t, 3> left, right;
-  if (auto product = dyn_cast<stablehlo::DotGeneralOp>(op)) {
-    readProduct(product, parts[0], parts[1], left, right);
+  if (auto numbers = dimensionsOfProduct(op)) {
+    readProduct(numbers, parts[0], parts[1], left, right);
     ins[0]->shape = {left.data(), left.size()};
     ins[1]->shape = {right.data(), right.size()};
   } else if (auto convolution = dyn_cast<stablehlo::ConvolutionOp>(op)) {
@@ -203,7 +215,9 @@ Time Model::timeOf(Operation *op, ArrayRef<Dims> tensors) const {
   }
   lowered.ins = {ins.data(), ins.size()};
   lowered.outs = {outs.data(), outs.size()};
-  const ::ttmlir::cost::Rule *rule = name.empty() ? &::ttmlir::cost::elementwise : ::ttmlir::cost::findRule(name);
+  const ::ttmlir::cost::Rule *rule = ::ttmlir::cost::findRule(lowered.name);
+  if (!rule)
+    rule = &::ttmlir::cost::elementwise;
   Work work = workOf(*rule, lowered);
   // Ops other than elementwise ones are passes over the largest tensor that they read or write.
   if (work.sfpuTiles && name.empty())
