@@ -35,7 +35,7 @@ def machine_fixture() -> Iterator[metal.Machine]:
 
 
 def moved(machine: metal.Machine, body: str, core: tuple[int, int]) -> metal.CoreActivity:
-    """What the cores did while a kernel on one of them ran; port 0 has 4 KiB on all cores."""
+    """Returns what the cores did while a kernel on one of them ran; port 0 has 4 KiB on all cores."""
     source = f'#include "dataflow_api.h"\nvoid kernel_main() {{\nconst uint32_t at = get_write_ptr(0);\n{body}\n}}\n'
     ring = metal.CircularBuffer(0, DataType.Float32, 4096, 1, metal.core_range((0, 0), (7, 7)))
     return machine.run([metal.Kernel("k", source, [core])], [ring]).activity

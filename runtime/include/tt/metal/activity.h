@@ -23,7 +23,7 @@ struct CoreCoord {
 
 enum class Activity : uint8_t { Computes, Moves, Waits };
 
-/// What a kernel waits for: filled pages or room of a circular buffer, a semaphore, or the end of its own transfers.
+/// The cause of a wait: filled pages or room of a circular buffer, a semaphore, or the end of its own transfers.
 struct Awaited {
   enum class Kind : uint8_t { Nothing, Pages, Room, Semaphore, Transfers };
   Kind kind = Kind::Nothing;
@@ -63,7 +63,7 @@ struct LinkLoad {
   int64_t bytes = 0;
 };
 
-/// What the cores of a chip did while a program of kernels ran.
+/// The work of the cores of a chip while a program of kernels ran.
 struct CoreActivity {
   uint32_t rows = 0, columns = 0;  // of the grid
   std::vector<KernelTime> kernels; // in the order of cores
