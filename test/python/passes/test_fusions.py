@@ -38,6 +38,14 @@ def layer_norm(b: Any, x: Any, w: Any, bias: Any, dtype: torch.dtype) -> Any:
     return b.add(b.multiply(b.div(centred, b.sqrt(b.add(spread, number(b, 1e-5, dtype)))), w), bias)
 
 
+def mean_as_product(b: Any, x: Any, dtype: torch.dtype) -> Any:
+    return b.multiply(b.sum(x, dim_arg=[-1], keep_dim=True), number(b, 1 / 33, dtype))
+
+
+def mean_as_quotient(b: Any, x: Any, dtype: torch.dtype) -> Any:
+    return b.div(b.sum(x, dim_arg=[0, 2], keep_dim=True), number(b, 99, dtype))
+
+
 def softmax(b: Any, x: Any, dtype: torch.dtype) -> Any:
     e = b.exp(b.subtract(x, b.max(x, dim_arg=[-1], keep_dim=True)))
     return b.div(e, b.sum(e, dim_arg=[-1], keep_dim=True))
@@ -85,6 +93,11 @@ def gelu(b: Any, x: Any, dtype: torch.dtype) -> Any:
     return b.multiply(b.multiply(x, whole), number(b, 0.5, dtype))
 
 
+def gelu_by_erfc(b: Any, x: Any, dtype: torch.dtype) -> Any:
+    tail = b.erfc(b.multiply(b.neg(x), number(b, 0.5**0.5, dtype)))
+    return b.multiply(b.multiply(number(b, 0.5, dtype), x), tail)
+
+
 def hardswish(b: Any, x: Any, dtype: torch.dtype) -> Any:
     clamped = b.clamp_scalar(b.add(x, number(b, 3, dtype)), 0.0, 6.0)
     return b.div(b.multiply(x, clamped), number(b, 6, dtype))
@@ -98,6 +111,29 @@ def pointwise(b: Any, x: Any, w: Any, bias: Any, dtype: torch.dtype) -> Any:
     return b.conv3d(x, w, bias, [1, 1, 1], [0, 0, 0], 1)
 
 
+def merged_rows(b: Any, x: Any, w: Any, bias: Any, dtype: torch.dtype) -> Any:
+    product = b.matmul(b.reshape(x, [21, 33]), w)
+    return b.reshape(b.add(product, bias), [3, 7, 9])
+
+
+WIDE, NARROW = (torch.randn(8, 4, n, n, generator=torch.Generator().manual_seed(n)) / (2 * n) for n in (3, 1))
+SHIFT = torch.linspace(-1, 1, 8)
+
+
+def branches(b: Any, x: Any, dtype: torch.dtype) -> Any:
+    def conv(weight: torch.Tensor, padding: int) -> Any:
+        shift = b.constant(SHIFT.reshape(1, 1, 1, 8).to(dtype))
+        return b.conv2d(x, b.constant(weight.to(dtype)), shift, 2, padding, 1, 1)
+
+    return b.add(conv(NARROW, 0), conv(WIDE, 1))
+
+
+def summed_branches(x: torch.Tensor) -> torch.Tensor:
+    x = x.permute(0, 3, 1, 2)
+    wide, narrow = (F.conv2d(x, w.to(x.dtype), None, 2, w.shape[-1] // 2) for w in (WIDE, NARROW))
+    return (wide + narrow).permute(0, 2, 3, 1) + 2 * SHIFT.to(x.dtype)
+
+
 HEADS = [(2, 3, 7, 16)] * 3
 SHARED = [(1, 6, 7, 16), (1, 2, 7, 16), (1, 2, 7, 16)]
 Case = tuple[Callable[..., Any], list[tuple[int, ...]], str, Callable[..., torch.Tensor]]
@@ -106,6 +142,8 @@ CASES: list[Case] = [
     (rms_norm_of_two, [(3, 7, 33)], "rms_norm", lambda x: F.rms_norm(x, [7, 33], eps=1e-5)),
     (layer_norm, [(3, 7, 33), (33,), (33,)], "layer_norm", lambda x, w, b: F.layer_norm(x, [33], w, b, 1e-5)),
     (softmax, [(3, 7, 33)], "softmax", lambda x: F.softmax(x, -1)),
+    (mean_as_product, [(3, 7, 33)], "mean", lambda x: x.mean(-1, keepdim=True)),
+    (mean_as_quotient, [(3, 7, 33)], "mean", lambda x: x.mean((0, 2), keepdim=True)),
     (attention, [*HEADS, (2, 1, 7, 7)], "scaled_dot_product_attention",
      lambda q, k, v, m: F.scaled_dot_product_attention(q, k, v, m, scale=0.25)),
     (shared_attention, SHARED, "scaled_dot_product_attention",
@@ -115,10 +153,13 @@ CASES: list[Case] = [
     (rope, [(2, 3, 7, 16), (1, 1, 7, 16), (1, 1, 7, 16)], "rotary_embedding", turned),
     (mish, [(5, 33)], "mish", F.mish),
     (gelu, [(5, 33)], "gelu", F.gelu),
+    (gelu_by_erfc, [(5, 33)], "gelu", F.gelu),
     (hardswish, [(5, 33)], "hardsigmoid", F.hardswish),
     (last_row, [(7, 33), (33, 9)], "matmul", lambda x, w: (x @ w)[6:7, ::2]),
     (pointwise, [(1, 2, 3, 4, 16), (8, 16, 1, 1, 1), (1, 1, 1, 1, 8)], "linear",
      lambda x, w, b: F.linear(x, w.flatten(1), b.flatten())),
+    (merged_rows, [(3, 7, 33), (33, 9), (9,)], "linear", lambda x, w, b: x @ w + b),
+    (branches, [(2, 9, 8, 4)], "conv2d", summed_branches),
 ]  # fmt: skip
 
 
@@ -139,7 +180,7 @@ def test_one_op_that_agrees_with_torch(case: Case, dtype: torch.dtype) -> None:
     text = str(module)
     assert f"ttnn.{op}" in text, names
     assert text.count("ttnn.matmul") == (op == "matmul")
-    assert "ttnn.exp" not in text and "ttnn.conv3d" not in text
+    assert "ttnn.exp" not in text and "ttnn.conv3d" not in text and text.count("ttnn.conv2d\"") == (op == "conv2d")
     inputs = [
         torch.randn(shape, generator=torch.Generator().manual_seed(i)).to(dtype) for i, shape in enumerate(shapes)
     ]

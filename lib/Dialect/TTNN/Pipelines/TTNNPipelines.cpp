@@ -89,6 +89,7 @@ static void addPlaces(OpPassManager &manager, const ttnn::TTIRToTTNNPipelineOpti
   epochs.oneRow = options.epochOneRow;
   epochs.otherGrids = options.epochOtherGrids;
   epochs.transposeGrids = options.epochTransposeGrids;
+  epochs.overrides = options.epochOverrides;
   manager.addPass(ttnn::createTTNNPlaceEpochs(epochs));
 }
 
@@ -128,8 +129,9 @@ static void addTTIRToTTNN(OpPassManager &manager, const ttnn::TTIRToTTNNPipeline
     manager.addNestedPass<func::FuncOp>(ttir::createTTIRImplicitBroadcastFold());
   auto addFusing = [&] {
     if (options.optimizations && options.fusing)
-      manager.addNestedPass<func::FuncOp>(ttir::createTTIRFusing(
-          {options.fusingConv2dWithMultiply, options.permuteMatmulFusion, options.sliceOfMatmulFusion}));
+      manager.addNestedPass<func::FuncOp>(
+          ttir::createTTIRFusing({options.fusingConv2dWithMultiply, options.permuteMatmulFusion,
+                                  options.sliceOfMatmulFusion, options.openSizes}));
   };
   addFusing();
   if (options.optimizations && options.eraseInverseOps) {

@@ -258,7 +258,12 @@ def TTIRFusing : Pass<"ttir-fusing"> {
       left or columns of its right side;
     - a dot_general of matrices is a matmul, and a conv3d of single voxels a linear;
     - max(x, 0) is relu, min(relu(x), 6) and clamp(x, 0, 6) are relu6, x * sigmoid(x) is silu, x * tanh(softplus(x))
-      mish, 0.5 * x * (1 + erf(x / sqrt(2))) gelu, and relu6(x + 3) / 6 hardsigmoid, also of y * relu6(x + 3) / 6;
+      mish, 0.5 * x * (1 + erf(x / sqrt(2))) and 0.5 * x * erfc(-x / sqrt(2)) gelu, and relu6(x + 3) / 6 hardsigmoid,
+      also of y * relu6(x + 3) / 6;
+    - a sum over the number of its elements is mean, unless sizes are open;
+    - a sum of two convolutions of one image, where one window contains the other, is one convolution, if their weights
+      are constant;
+    - a reshape that merges the rows of a product with one matrix, and one that splits them again, are left out;
     - a reshape, a broadcast and a reshape that repeat each element of a dimension are repeat_interleave;
     - x * rsqrt(mean(x * x) + epsilon) is rms_norm, and what its rows are multiplied with its weight, also with a cast
       between; of x - mean(x) it is layer_norm of x, and what is added to its rows the bias;
@@ -287,7 +292,9 @@ def TTIRFusing : Pass<"ttir-fusing"> {
     Option<"permuteMatmulEnabled", "enable-permute-matmul-fusion", "bool", "false",
            "Take permutes of operands of matmul and linear into their transposition flags">,
     Option<"permuteSliceAfterMatmulEnabled", "enable-permute-slice-after-matmul-fusion", "bool", "true",
-           "Compute only the rows and columns of a product that a slice takes">
+           "Compute only the rows and columns of a product that a slice takes">,
+    Option<"openSizes", "open-sizes", "bool", "false",
+           "Fuse only what has the same form for all sizes of a program that leaves some open">
   ];
 }
 

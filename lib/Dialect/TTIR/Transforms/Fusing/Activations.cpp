@@ -8,6 +8,7 @@
 #include "ttmlir/Dialect/TTIR/IR/Ops/ClampScalarOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/DivOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/ErfOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/ErfcOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/ExpOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/GeluOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/GreaterThanOp.h"
@@ -110,7 +111,7 @@ struct FuseSilu : Fusion<MultiplyOp> {
   }
 };
 
-/// 0.5 * x * (1 + erf(x / sqrt(2))), multiplied in any order
+/// 0.5 * x * (1 + erf(x / sqrt(2))), or 0.5 * x * erfc(-x / sqrt(2)), multiplied in any order
 struct FuseGelu : Fusion<MultiplyOp> {
   using Fusion::Fusion;
   LogicalResult matchAndRewrite(MultiplyOp op, PatternRewriter &rewriter) const override {
@@ -141,18 +142,34 @@ private:
         return first;
     return {};
   }
-  /// 1 + erf(x / sqrt(2))
+  /// 1 + erf(x / sqrt(2)), or erfc(-x / sqrt(2))
   static bool isSum(Group &group, Value value, Value x) {
-    auto add = group.take<AddOp>(value);
-    Value one = add && haveSameType(value, x) ? besides(add, 1) : Value();
-    auto erf = one ? group.take<ErfOp>(one) : ErfOp();
-    if (!erf || !haveSameType(erf.getInput(), x))
+    if (!haveSameType(value, x))
       return false;
-    if (auto div = group.take<DivOp>(erf.getInput()))
-      return div.getLhs() == x && isNumber(div.getRhs(), x, std::sqrt(2.0));
-    auto multiply = group.take<MultiplyOp>(erf.getInput());
+    if (auto erfc = group.take<ErfcOp>(value))
+      return isScaled(group, erfc.getInput(), x, -1);
+    auto add = group.take<AddOp>(value);
+    Value one = add ? besides(add, 1) : Value();
+    auto erf = one ? group.take<ErfOp>(one) : ErfOp();
+    return erf && isScaled(group, erf.getInput(), x, 1);
+  }
+  /// sign * x / sqrt(2)
+  static bool isScaled(Group &group, Value value, Value x, double sign) {
+    if (!haveSameType(value, x))
+      return false;
+    auto isX = [&](Value operand, Value factor, double number) {
+      if (operand == x)
+        return isNumber(factor, x, sign * number);
+      auto neg = group.take<NegOp>(operand);
+      return neg && neg.getInput() == x && isNumber(factor, x, -sign * number);
+    };
+    if (auto neg = group.take<NegOp>(value))
+      return isScaled(group, neg.getInput(), x, -sign);
+    if (auto div = group.take<DivOp>(value))
+      return isX(div.getLhs(), div.getRhs(), std::sqrt(2.0));
+    auto multiply = group.take<MultiplyOp>(value);
     return multiply && llvm::any_of(ArrayRef<unsigned>{0, 1}, [&](unsigned k) {
-             return multiply->getOperand(k) == x && isNumber(multiply->getOperand(1 - k), x, std::sqrt(0.5));
+             return isX(multiply->getOperand(k), multiply->getOperand(1 - k), std::sqrt(0.5));
            });
   }
 };

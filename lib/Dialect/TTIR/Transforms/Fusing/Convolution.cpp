@@ -50,8 +50,7 @@ static SmallVector<int64_t> biasShape(Operation *conv) {
 // Padding
 //===----------------------------------------------------------------------===//
 
-/// [top, left, bottom, right] from one number for all, [height, width], or these.
-static std::array<int64_t, 4> sidesOf(Attribute padding) {
+std::array<int64_t, 4> ttir::imageSides(Attribute padding) {
   if (auto number = dyn_cast<IntegerAttr>(padding))
     return {number.getInt(), number.getInt(), number.getInt(), number.getInt()};
   ArrayRef<int32_t> sizes = cast<DenseI32ArrayAttr>(padding).asArrayRef();
@@ -74,7 +73,7 @@ struct FusePadding : Fusion<Conv2dOp> {
     ArrayRef<int32_t> sizes = pad.getPadding();
     if (llvm::any_of(sizes, [](int32_t size) { return size < 0; }))
       return rewriter.notifyMatchFailure(pad, "takes pixels away");
-    std::array<int64_t, 4> sides = sidesOf(conv.getPadding());
+    std::array<int64_t, 4> sides = imageSides(conv.getPadding());
     for (unsigned dim = 0; dim < sizes.size() / 2; ++dim) {
       const int32_t before = sizes[2 * dim], after = sizes[2 * dim + 1];
       if (dim != height && dim != width && (before != 0 || after != 0))

@@ -113,11 +113,12 @@ struct Fusing : ttir::impl::TTIRFusingBase<Fusing> {
 
   void runOnOperation() override {
     FusionState state(getOperation(),
-                      {conv2dWithMultiplyEnabled, permuteMatmulEnabled, permuteSliceAfterMatmulEnabled});
+                      {conv2dWithMultiplyEnabled, permuteMatmulEnabled, permuteSliceAfterMatmulEnabled, openSizes});
     RewritePatternSet patterns(&getContext());
     populateActivationFusions(patterns, state);
     populateMatmulFusions(patterns, state);
     populateConvolutionFusions(patterns, state);
+    populateBranchFusions(patterns, state);
     populateMovementFusions(patterns, state);
     populateNormalizationFusions(patterns, state);
     populateAttentionFusions(patterns, state);

@@ -55,6 +55,7 @@ private:
 void populateActivationFusions(RewritePatternSet &patterns, FusionState &state);
 void populateMatmulFusions(RewritePatternSet &patterns, FusionState &state);
 void populateConvolutionFusions(RewritePatternSet &patterns, FusionState &state);
+void populateBranchFusions(RewritePatternSet &patterns, FusionState &state);
 void populateMovementFusions(RewritePatternSet &patterns, FusionState &state);
 void populateNormalizationFusions(RewritePatternSet &patterns, FusionState &state);
 void populateAttentionFusions(RewritePatternSet &patterns, FusionState &state);
@@ -72,6 +73,9 @@ std::optional<double> splat(Value value);
 bool swapsLastTwo(ArrayRef<int64_t> order);
 /// The dimensions of a reduction, none of them negative.
 SmallVector<int64_t> reducedDims(int64_t rank, std::optional<ArrayAttr> dims);
+
+/// The padding of images as [top, left, bottom, right], from one number for all, [height, width], or these.
+std::array<int64_t, 4> imageSides(Attribute padding);
 
 /// The value in another shape, for the op that replaces `root`.
 Value reshape(OpBuilder &builder, Operation *root, Value value, ArrayRef<int64_t> shape);

@@ -8,6 +8,7 @@
 #include "ttmlir/Dialect/TTIR/IR/Ops/LinearOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/MatmulOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/PermuteOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/ReshapeOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/TransposeOp.h"
 
 using namespace mlir;
@@ -172,7 +173,48 @@ private:
 };
 } // namespace
 
+//===----------------------------------------------------------------------===//
+// Merged dimensions
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// reshape(reshape(x) @ w) with one matrix, where the reshapes merge all dimensions but the last and split them again:
+/// x @ w.
+struct FuseMergedRows : Fusion<ReshapeOp> {
+  using Fusion::Fusion;
+  LogicalResult matchAndRewrite(ReshapeOp op, PatternRewriter &rewriter) const override {
+    if (auto product = state.only<MatmulOp>(op.getInput()))
+      return splitRows(op, product, Value(), rewriter);
+    if (auto product = state.only<LinearOp>(op.getInput()))
+      return splitRows(op, product, product.getBias(), rewriter);
+    return rewriter.notifyMatchFailure(op, "splits no rows of a product that nothing else uses");
+  }
+
+private:
+  template <class Op> LogicalResult splitRows(ReshapeOp op, Op product, Value bias, PatternRewriter &rewriter) const {
+    auto merged = state.passed<ReshapeOp>(product.getA());
+    RankedTensorType result = op.getType(), matrix = product.getType();
+    if (!merged || product.getTransposeA() || matrix.getRank() != 2 || tensorType(merged).getRank() != 2 ||
+        tensorType(product.getB()).getRank() != 2 || matrix.getEncoding() || (bias && !isRow(bias, matrix)))
+      return rewriter.notifyMatchFailure(op, "is of no product of merged rows with one matrix");
+    RankedTensorType rows = tensorType(merged.getInput());
+    if (rows.getRank() < 3 || rows.getEncoding() || result.getElementType() != matrix.getElementType() ||
+        rows.getElementType() != tensorType(merged).getElementType() ||
+        rows.getShape().back() != tensorType(merged).getShape().back() ||
+        result.getShape().back() != matrix.getShape().back() ||
+        rows.getShape().drop_back() != result.getShape().drop_back())
+      return rewriter.notifyMatchFailure(op, "does not restore the dimensions that were merged");
+    SmallVector<Value> operands = {merged.getInput(), product.getB()};
+    if (bias)
+      operands.push_back(bias);
+    rewriter.replaceOpWithNewOp<Op>(op, TypeRange(result), ValueRange(operands), llvm::to_vector(product->getAttrs()));
+    return success();
+  }
+};
+} // namespace
+
 void ttir::populateMatmulFusions(RewritePatternSet &patterns, FusionState &state) {
   patterns.add<FuseTransposes<MatmulOp>, FuseTransposes<LinearOp>, FuseTransposeOfProduct<TransposeOp>,
-               FuseTransposeOfProduct<PermuteOp>, FuseDotGeneral, FuseBias>(patterns.getContext(), state);
+               FuseTransposeOfProduct<PermuteOp>, FuseDotGeneral, FuseBias, FuseMergedRows>(patterns.getContext(),
+                                                                                            state);
 }

@@ -243,6 +243,48 @@ template <class Norm> struct FuseNormWeight : Fusion<MultiplyOp> {
 } // namespace
 
 //===----------------------------------------------------------------------===//
+// mean
+//===----------------------------------------------------------------------===//
+
+/// Returns a number as the elements of a tensor hold it.
+static double rounded(double number, FloatType type) {
+  APFloat value(number);
+  bool isInexact = false;
+  value.convert(type.getFloatSemantics(), APFloat::rmNearestTiesToEven, &isInexact);
+  return value.convertToDouble();
+}
+
+namespace {
+/// sum(x) * (1 / n) or sum(x) / n, where n is the number of elements of each sum. If sizes are open, a number may equal
+/// this at some sizes only, such as n - 1 as bf16.
+template <class Op> struct FuseMean : Fusion<Op> {
+  using Fusion<Op>::Fusion;
+  LogicalResult matchAndRewrite(Op op, PatternRewriter &rewriter) const override {
+    auto type = dyn_cast<FloatType>(op.getType().getElementType());
+    if (!type || op.getType().getEncoding())
+      return rewriter.notifyMatchFailure(op, "no floating-point numbers");
+    constexpr bool divides = std::is_same_v<Op, DivOp>;
+    for (unsigned factor : {1, 0}) {
+      std::optional<double> number = divides && factor == 0 ? std::nullopt : splat(op->getOperand(factor));
+      Group group(this->state, op);
+      auto sum = number ? group.take<SumOp>(op->getOperand(1 - factor)) : SumOp();
+      if (!sum || !haveSameType(sum.getResult(), op.getResult()) ||
+          tensorType(sum.getInput()).getElementType() != type || tensorType(sum.getInput()).getEncoding())
+        continue;
+      double count = 1;
+      for (int64_t dim : reducedDims(tensorType(sum.getInput()).getRank(), sum.getDimArg()))
+        count *= static_cast<double>(tensorType(sum.getInput()).getShape()[dim]);
+      if (count < 1 || *number != rounded(divides ? count : 1 / count, type) || !group.isClosed())
+        continue;
+      rewriter.replaceOpWithNewOp<MeanOp>(op, op.getType(), sum.getInput(), sum.getKeepDimAttr(), sum.getDimArgAttr());
+      return success();
+    }
+    return rewriter.notifyMatchFailure(op, "is no sum over its number of elements");
+  }
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
 // softmax
 //===----------------------------------------------------------------------===//
 
@@ -293,4 +335,6 @@ private:
 void ttir::populateNormalizationFusions(RewritePatternSet &patterns, FusionState &state) {
   patterns.add<FuseRMSNorm<MultiplyOp>, FuseRMSNorm<DivOp>, FuseNormWeight<RMSNormOp>, FuseNormWeight<LayerNormOp>,
                FuseNormBias, FuseSoftmax>(patterns.getContext(), state);
+  if (!state.options.openSizes)
+    patterns.add<FuseMean<MultiplyOp>, FuseMean<DivOp>>(patterns.getContext(), state);
 }

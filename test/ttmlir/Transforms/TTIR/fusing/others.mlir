@@ -199,3 +199,30 @@ func.func @slices_of_biases(%a: tensor<1x8xf32>, %b: tensor<8x16xf32>, %c: tenso
   %3 = "ttir.slice_static"(%2) <{begins = [0 : i32, 3 : i32], ends = [8 : i32, 4 : i32], step = [1 : i32, 1 : i32]}> : (tensor<8x8xf32>) -> tensor<8x1xf32>
   return %1, %3 : tensor<2x16xf32>, tensor<8x1xf32>
 }
+
+// -----
+
+// The forms of other front ends: by the complement, whose argument is negated in any place.
+// CHECK-LABEL: @gelu_by_erfc
+// CHECK-COUNT-2: "ttir.gelu"(%arg0)
+// Without the sign it is none.
+// CHECK: "ttir.erfc"
+func.func @gelu_by_erfc(%x: tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>) {
+  %half = "ttir.full"() <{fill_value = 0.5 : f32, shape = array<i32: 1>}> : () -> tensor<1xf32>
+  %inverse = "ttir.full"() <{fill_value = 0.707106769 : f32, shape = array<i32: 1>}> : () -> tensor<1xf32>
+  %below = "ttir.full"() <{fill_value = -0.707106769 : f32, shape = array<i32: 1>}> : () -> tensor<1xf32>
+  %0 = "ttir.neg"(%x) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %1 = "ttir.multiply"(%0, %inverse) : (tensor<4x8xf32>, tensor<1xf32>) -> tensor<4x8xf32>
+  %2 = "ttir.erfc"(%1) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %3 = "ttir.multiply"(%half, %x) : (tensor<1xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  %4 = "ttir.multiply"(%3, %2) : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  %5 = "ttir.multiply"(%below, %x) : (tensor<1xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  %6 = "ttir.erfc"(%5) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %7 = "ttir.multiply"(%x, %6) : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  %8 = "ttir.multiply"(%7, %half) : (tensor<4x8xf32>, tensor<1xf32>) -> tensor<4x8xf32>
+  %9 = "ttir.multiply"(%x, %inverse) : (tensor<4x8xf32>, tensor<1xf32>) -> tensor<4x8xf32>
+  %10 = "ttir.erfc"(%9) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %11 = "ttir.multiply"(%x, %10) : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  %12 = "ttir.multiply"(%11, %half) : (tensor<4x8xf32>, tensor<1xf32>) -> tensor<4x8xf32>
+  return %4, %8, %12 : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>
+}
