@@ -20,6 +20,20 @@ TEST(Units, AreTheCapOrAllThatThereIs) {
 #endif
 }
 
+TEST(Units, ProductsOfBf16ReadSubnormalNumbersAsZero) {
+  // As their instructions do; the other units keep them.
+  const bool flushes = units() >= Units::AVX512_BF16;
+  const Value small(DataType::BFloat16, {64, 64}, std::vector<double>(4096, 0x1p-130));
+  const Value normal(DataType::BFloat16, {64, 64}, std::vector<double>(4096, 0x1p-70));
+  const Value one(DataType::BFloat16, {64, 64}, std::vector<double>(4096, 1.0));
+  const Value ofSmall = run("ttnn.matmul", {&small, &one}, DataType::Float32, {64, 64});
+  const Value product = run("ttnn.matmul", {&normal, &normal}, DataType::Float32, {64, 64});
+  for (size_t i = 0; i < 4096; ++i) {
+    ASSERT_EQ(ofSmall.get(i), flushes ? 0 : 0x1p-124);
+    ASSERT_EQ(product.get(i), flushes ? 0 : 0x1p-134);
+  }
+}
+
 TEST(UnitsDeathTest, AMistypedCapIsAnError) {
   // Each in a process of its own: the setting is read once.
   for (const char *wrong : {"avx1024", "AVX2", "amx "})

@@ -404,6 +404,32 @@ void store(const float *c, const Finish &finish, int64_t rows, int64_t columns, 
 extern const Movement f32 = {pack<Unit::F32>, copyRows, store<Unit::F32>};
 extern const Movement bf16 = {pack<Unit::BF16>, copyGroups, store<Unit::BF16>};
 
+void joinRow(const RowPart *parts, int64_t count, const Rows &where, std::byte *to) {
+  int64_t at = 0; // values of the current 32
+  const auto put = [&](__m512i values, int64_t n) __attribute__((always_inline)) {
+    _mm512_mask_storeu_epi8(to + at * 2, byteMask(n * 2), values);
+    if ((at += n) == 32) {
+      at = 0;
+      to += where.step;
+    }
+  };
+  for (const RowPart *part = parts; part < parts + count; ++part) {
+    const std::byte *from = part->from;
+    int64_t left = part->count;
+    if (at == 0 && from)
+      for (; left >= 32; left -= 32, from += 64, to += where.step)
+        _mm512_storeu_si512(to, _mm512_loadu_si512(from));
+    while (left > 0) {
+      const int64_t n = left < 32 - at ? left : 32 - at;
+      put(from ? _mm512_maskz_loadu_epi8(byteMask(n * 2), from) : _mm512_setzero_si512(), n);
+      left -= n;
+      from += from ? n * 2 : 0;
+    }
+  }
+  if (at > 0)
+    put(_mm512_setzero_si512(), 32 - at);
+}
+
 void multiplyF32(const Block &block) {
   if (block.offsets)
     return (block.columns > 16 ? apartOf<2> : apartOf<1>)[block.rows - 1](block);

@@ -49,6 +49,10 @@ void store(Unit unit, const float *c, const Finish &finish, int64_t rows, int64_
   movement(unit).store(c, finish, rows, columns, to, rowBytes);
 }
 
+void joinRow(const RowPart *parts, int64_t count, const Rows &where, std::byte *to) {
+  avx512::joinRow(parts, count, where, to);
+}
+
 void dot(Unit unit, const Dots &work) {
   if (unit == Unit::BF16)
     pairs::dotBf16(work);
@@ -81,6 +85,7 @@ bool narrows(Unit) { return false; }
 void packNarrow(const std::byte *, Strides, int64_t, int64_t, std::byte *, int64_t) {}
 void pack(Unit, const std::byte *, Strides, int64_t, int64_t, std::byte *, int64_t) {}
 void copyRows(Unit, const std::byte *, Strides, int64_t, int64_t, std::byte *) {}
+void joinRow(const RowPart *, int64_t, const Rows &, std::byte *) {}
 void dot(Unit, const Dots &) {}
 Session::Session(Unit, int64_t) : run(nullptr), tiles(false), narrow(false) {}
 Session::~Session() = default;

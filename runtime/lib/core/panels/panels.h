@@ -88,6 +88,15 @@ inline int64_t copiedBytes(Unit unit, int64_t k, int64_t rows) {
 /// Copies rows; incomplete tiles are padded with zeros.
 void copyRows(Unit unit, const std::byte *from, Strides strides, int64_t k, int64_t rows, std::byte *to);
 
+/// Adjacent values of a row, or as many zeros if `from` is nullptr.
+struct RowPart {
+  const std::byte *from;
+  int64_t count;
+};
+/// Writes a row of bf16 that consists of parts in the order of `copyRows` (`where`), followed by zeros up to a multiple
+/// of 32. to: its first value.
+void joinRow(const RowPart *parts, int64_t count, const Rows &where, std::byte *to);
+
 /// c[rows, width] = a[rows, k] * panel[k, width], or c += that, for one panel or several consecutive ones.
 struct Block {
   const std::byte *a;

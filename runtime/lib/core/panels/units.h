@@ -32,6 +32,7 @@ void dotF32(const Dots &work);
 
 namespace avx512 {
 extern const Movement f32, bf16;
+void joinRow(const RowPart *parts, int64_t count, const Rows &where, std::byte *to);
 void multiplyF32(const Block &block);
 void dotF32(const Dots &work);
 } // namespace avx512

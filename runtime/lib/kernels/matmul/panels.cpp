@@ -26,11 +26,11 @@ using panels::Unit;
 class PanelMatmul final : public Kernel, public PacksOperand {
 public:
   PanelMatmul(const OpCall &call, const Product &product, Unit unit, DataType produced, int biasIndex,
-              const std::string &activation)
-      : p(product), unit(unit), bytes(panels::elementBytes(unit)), bias(biasIndex),
-        finishing(unit, produced, activation), producedBytes(static_cast<int64_t>(storageBytes(produced))),
-        depth(panels::depth(unit, p.k)), width(panels::width(unit)), panelCount(ceilDivide(p.n, width)),
-        matrices(rightMatrices(p)) {
+              const std::string &activation, std::shared_ptr<const LeftRows> leftRows)
+      : p(product), unit(unit), leftRows(std::move(leftRows)), taps(this->leftRows ? this->leftRows->taps() : 1),
+        bytes(panels::elementBytes(unit)), bias(biasIndex), finishing(unit, produced, activation),
+        producedBytes(static_cast<int64_t>(storageBytes(produced))), depth(panels::depth(unit, p.k)),
+        width(panels::width(unit)), panelCount(ceilDivide(p.n, width)), matrices(rightMatrices(p)) {
     const DataType type = unit == Unit::F32 ? DataType::Float32 : DataType::BFloat16;
     packedA = library::Packed(call, 0, type, layout);
     const bool isBf16 = storageType(operand(call, 1).dtype) == StorageType::BF16;
@@ -131,9 +131,12 @@ private:
   /// The division of rows and k: data that is read again for each panel stays in the second-level cache, and a chunk of
   /// a panel in the first.
   void cut() {
-    constexpr int64_t cacheBytes = 1 << 20, mostRows = 256;
+    constexpr int64_t cacheBytes = 1 << 20;
     const int64_t chunk = unit == Unit::F32 ? 128 : 256; // 32 KB, or 16
     const int64_t most = panels::blockRows(unit);
+    // Rows that are copied for each block stay in cache.
+    const int64_t mostRows =
+        leftRows ? std::clamp<int64_t>(cacheBytes / (depth * bytes) / most * most, most, 256) : 256;
     step = panels::wholeTiles(unit) ? most : ceilDivide(p.m, ceilDivide(p.m, most));
     const int64_t steps = ceilDivide(p.m, step);
     const int64_t blockSteps = ceilDivide(steps, ceilDivide(steps, std::max<int64_t>(1, mostRows / step)));
@@ -161,7 +164,7 @@ private:
     const bool tiles = panels::wholeTiles(unit);
     const int64_t apart = unit == Unit::F32 ? 4096 : 1024; // more rows of BF16 are read side by side
     const bool better = tiles ? p.m >= 16 && p.n >= 256 : p.m > 4 && rowsCollide(p, bytes, apart);
-    const bool needed = p.aColumn != 1 || depth != p.k;
+    const bool needed = p.aColumn != 1 || depth != p.k || leftRows;
     const bool noPadding = !tiles || p.m < 16 || p.m % 16 == 0;
     rowsInPlace = better || needed ? 0 : noPadding ? p.m : p.m / step * step;
     if (rowsInPlace < p.m)
@@ -170,8 +173,9 @@ private:
 
   /// The form of a constant's panels: products of a model may share one matrix (tied weights, shared layers).
   ConstantStore::Form form(const OpCall &call) const {
-    ConstantStore::Form result = library::formOf(library::FormOf::Panels, storageType(operand(call, 1).dtype),
-                                                 {static_cast<int64_t>(unit), narrow, p.k, p.n, p.bRow, p.bColumn});
+    ConstantStore::Form result =
+        library::formOf(library::FormOf::Panels, storageType(operand(call, 1).dtype),
+                        {static_cast<int64_t>(unit), narrow, p.k, p.n, p.bRow, p.bColumn, taps});
     result.insert(result.end(), matrices.offsets.begin(), matrices.offsets.end());
     return result;
   }
@@ -218,7 +222,9 @@ private:
   /// to: the beginning of the piece's rows in its first panel; the next panel begins `next` bytes after it.
   void packSome(const std::byte *b, int64_t matrix, const Piece &piece, std::byte *to, int64_t next) const {
     const std::byte *from = startOf(b, matrix, piece);
-    if (narrow)
+    if (taps > 1)
+      packTaps(reinterpret_cast<const uint16_t *>(b), piece, to, next);
+    else if (narrow)
       panels::packNarrow(from, {p.bRow, p.bColumn}, rowsOf(piece), columnsOf(piece), to, next);
     else if (rightBytes < bytes)
       packWidened(reinterpret_cast<const uint16_t *>(from), rowsOf(piece), columnsOf(piece), to, next);
@@ -242,6 +248,27 @@ private:
         panels::pack(unit, reinterpret_cast<const std::byte *>(values),
                      byRows ? panels::Strides{length, 1} : panels::Strides{1, length}, height, across,
                      to + row * rowBytes, next);
+      }
+  }
+  /// Values of one tap of a window after the other, of weights that have the taps inside.
+  void packTaps(const uint16_t *b, const Piece &piece, std::byte *to, int64_t next) const {
+    constexpr int64_t mostRows = 256;
+    alignas(64) uint16_t values[mostRows * panels::width(Unit::BF16)];
+    const int64_t channels = p.k / taps, last = std::min(piece.lastRow, p.k);
+    for (int64_t column = piece.firstPanel * width; column < std::min(piece.lastPanel * width, p.n);
+         column += width, to += next)
+      for (int64_t row = piece.firstRow; row < last; row += mostRows) {
+        const int64_t height = std::min(mostRows, last - row), across = std::min(width, p.n - column);
+        for (int64_t c = 0; c < across; ++c) {
+          const uint16_t *from = b + (column + c) * p.bColumn;
+          for (int64_t i = 0, tap = row / channels, channel = row % channels; i < height; ++i) {
+            values[c * height + i] = from[channel * taps + tap];
+            if (++channel == channels)
+              ++tap, channel = 0;
+          }
+        }
+        panels::pack(unit, reinterpret_cast<const std::byte *>(values), {1, height}, height, across,
+                     to + (row - piece.firstRow) * rowBytes, next);
       }
   }
   static void widen(const uint16_t *from, int64_t step, int64_t count, float *to) {
@@ -307,7 +334,9 @@ private:
     const int64_t row = block * rowsPerBlock, rows = std::min(rowsPerBlock, p.m - row);
     Left left{now.a + (p.offsets(batch).first + row * p.aRow) * bytes, scratch + leftPlace, rows};
     left.inPlace = std::clamp<int64_t>(rowsInPlace - row, 0, rows);
-    if (left.inPlace < rows)
+    if (leftRows)
+      leftRows->copy(now.a, row, rows, left.copied);
+    else if (left.inPlace < rows)
       panels::copyRows(unit, left.given + left.inPlace * p.aRow * bytes, {p.aRow, p.aColumn}, p.k, rows - left.inPlace,
                        left.copied);
     const auto matrix = static_cast<int64_t>(matrices.ofBatch[static_cast<size_t>(batch)]);
@@ -400,6 +429,8 @@ private:
   static constexpr int64_t aheadBytes = 49152, nearBytes = 4096;
   Product p;
   Unit unit;
+  std::shared_ptr<const LeftRows> leftRows;
+  int64_t taps;
   int64_t bytes;              // of an element
   int64_t rightBytes = bytes; // of an element of the right operand: fewer for constants of bf16 with sums in f32
   bool narrow = false;        // whose panels hold them as they are
@@ -429,14 +460,17 @@ private:
 } // namespace
 
 std::unique_ptr<Kernel> makePanelMatmul(const OpCall &call, const Product &product, DataType type, DataType produced,
-                                        int biasIndex, const std::string &activation) {
+                                        int biasIndex, const std::string &activation,
+                                        std::shared_ptr<const LeftRows> leftRows) {
   const Unit unit = type == DataType::Float32 ? Unit::F32 : Unit::BF16;
+  if (leftRows)
+    return std::make_unique<PanelMatmul>(call, product, unit, produced, biasIndex, activation, std::move(leftRows));
   if (auto rows = makeRowMatmul(call, product, type, produced, biasIndex, activation))
     return rows;
   // A few columns are mostly padding.
   if (!panels::supported(unit) || (product.n < 8 && product.m > 16))
     return nullptr;
-  return std::make_unique<PanelMatmul>(call, product, unit, produced, biasIndex, activation);
+  return std::make_unique<PanelMatmul>(call, product, unit, produced, biasIndex, activation, nullptr);
 }
 
 } // namespace tt::ttnn

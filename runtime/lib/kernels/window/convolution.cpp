@@ -312,6 +312,8 @@ std::unique_ptr<Kernel> makePlainConvolution(const OpCall &call, const Convoluti
     return makeIntegerConvolution(call, c);
   if (auto kernel = makePanelConvolution(call, c))
     return kernel;
+  if (auto kernel = makeTileConvolution(call, c))
+    return kernel;
   if (auto kernel = makeDepthwiseConvolution(call, c))
     return kernel;
   Epilogue epilogue;
