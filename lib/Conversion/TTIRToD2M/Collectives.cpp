@@ -7,8 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Composites.h"
 #include "DataMovement.h"
+#include "TileExpressions.h"
 
 #include "ttmlir/Dialect/D2M/IR/D2M.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/AllGatherOp.h"
@@ -89,9 +89,9 @@ static Tensor exchanged(Tensor x, ArrayRef<int64_t> shape, ArrayRef<AffineExpr> 
   Expressions &e = *x.e;
   auto type = RankedTensorType::get(shape, x.type().getElementType());
   Value tiles =
-      UnrealizedConversionCastOp::create(e.builder, e.loc, placeOf(e.types, x.type()).tiled, x.value).getResult(0);
+      UnrealizedConversionCastOp::create(e.builder, e.loc, placeOf(typesOf(e), x.type()).tiled, x.value).getResult(0);
   const auto rank = static_cast<unsigned>(exchange.targets.empty() ? type.getRank() : x.rank());
-  Value received = exchanged(e.builder, e.loc, e.types, tiles, x.type(), type,
+  Value received = exchanged(e.builder, e.loc, typesOf(e), tiles, x.type(), type,
                              AffineMap::get(rank + 1, 0, map, e.builder.getContext()), exchange);
   return e(UnrealizedConversionCastOp::create(e.builder, e.loc, type, received).getResult(0));
 }
@@ -130,7 +130,7 @@ static SmallVector<Tensor> combined(Tensor received, ttcore::ReduceType kind, st
   }
 }
 
-static int64_t sizeAlong(const Expressions &e, uint32_t axis) { return e.types.options.mesh[axis == 0 ? 0 : 1]; }
+static int64_t sizeAlong(const Expressions &e, uint32_t axis) { return typesOf(e).options.mesh[axis == 0 ? 0 : 1]; }
 
 static SmallVector<Tensor> resultsOf(ttir::AllGatherOp op, Expressions &e, std::string &) {
   Tensor x = e(op.getInput());
@@ -144,7 +144,7 @@ static SmallVector<Tensor> resultsOf(ttir::AllGatherOp op, Expressions &e, std::
   SmallVector<int64_t> shape(x.shape());
   shape[dim] *= chips;
   return {exchanged(x, shape, indices,
-                    toAll(e.types.options.mesh, groupsAlong(e.types.options.mesh, op.getClusterAxis())))};
+                    toAll(typesOf(e).options.mesh, groupsAlong(typesOf(e).options.mesh, op.getClusterAxis())))};
 }
 
 template <class Op> static SmallVector<Tensor> reduced(Op op, Expressions &e, std::string &refusal) {
@@ -156,9 +156,9 @@ template <class Op> static SmallVector<Tensor> reduced(Op op, Expressions &e, st
   indices.insert(indices.begin(), indices.pop_back_val());
   SmallVector<int64_t> shape(x.shape());
   shape.insert(shape.begin(), chips);
-  return combined(
-      exchanged(x, shape, indices, toAll(e.types.options.mesh, groupsAlong(e.types.options.mesh, op.getClusterAxis()))),
-      op.getReduceType(), refusal);
+  return combined(exchanged(x, shape, indices,
+                            toAll(typesOf(e).options.mesh, groupsAlong(typesOf(e).options.mesh, op.getClusterAxis()))),
+                  op.getReduceType(), refusal);
 }
 static SmallVector<Tensor> resultsOf(ttir::AllReduceOp op, Expressions &e, std::string &refusal) {
   return reduced(op, e, refusal);
@@ -175,7 +175,7 @@ static SmallVector<Tensor> resultsOf(ttir::ReduceScatterOp op, Expressions &e, s
   const size_t dim = normalized(op.getScatterDim(), x.rank());
   const int64_t part = x.shape()[dim] / chips;
   SmallVector<AffineExpr> indices = indicesOf(x.rank(), op.getContext());
-  Exchange exchange = toAll(e.types.options.mesh, groupsAlong(e.types.options.mesh, op.getClusterAxis()));
+  Exchange exchange = toAll(typesOf(e).options.mesh, groupsAlong(typesOf(e).options.mesh, op.getClusterAxis()));
   exchange.target = AffineMap::get(static_cast<unsigned>(x.rank() + 1), 0, indices[dim].floorDiv(part));
   indices[dim] = indices[dim] % part;
   indices.insert(indices.begin(), indices.pop_back_val());
@@ -188,13 +188,13 @@ static SmallVector<Tensor> resultsOf(ttir::ReduceScatterOp op, Expressions &e, s
 static SmallVector<Tensor> resultsOf(ttir::AllToAllOp op, Expressions &e, std::string &refusal) {
   Tensor x = e(op.getInput());
   auto groups =
-      rowsOf(cast<DenseIntElementsAttr>(op.getReplicaGroups()), "replica_groups", e.types.options.chips(), refusal);
+      rowsOf(cast<DenseIntElementsAttr>(op.getReplicaGroups()), "replica_groups", typesOf(e).options.chips(), refusal);
   if (groups.empty())
     return {};
   const size_t split = normalized(op.getSplitDim(), x.rank()), joined = normalized(op.getConcatDim(), x.rank());
   const int64_t part = x.shape()[split] / static_cast<int64_t>(groups.front().size());
   SmallVector<AffineExpr> indices = indicesOf(x.rank(), op.getContext());
-  Exchange exchange = toAll(e.types.options.mesh, groups);
+  Exchange exchange = toAll(typesOf(e).options.mesh, groups);
   exchange.target = AffineMap::get(static_cast<unsigned>(x.rank() + 1), 0, indices[split].floorDiv(part));
   AffineExpr position = indices.pop_back_val();
   indices[split] = indices[split] % part;
@@ -205,10 +205,10 @@ static SmallVector<Tensor> resultsOf(ttir::AllToAllOp op, Expressions &e, std::s
 static SmallVector<Tensor> resultsOf(ttir::CollectiveBroadcastOp op, Expressions &e, std::string &refusal) {
   Tensor x = e(op.getInput());
   auto groups =
-      rowsOf(cast<DenseIntElementsAttr>(op.getReplicaGroups()), "replica_groups", e.types.options.chips(), refusal);
+      rowsOf(cast<DenseIntElementsAttr>(op.getReplicaGroups()), "replica_groups", typesOf(e).options.chips(), refusal);
   if (groups.empty())
     return {};
-  Exchange exchange = exchangeOf(e.types.options.mesh);
+  Exchange exchange = exchangeOf(typesOf(e).options.mesh);
   exchange.targets.resize(exchange.positions.size());
   for (const auto &group : groups)
     exchange.targets[static_cast<size_t>(group.front())] = group;
@@ -219,12 +219,12 @@ static SmallVector<Tensor> resultsOf(ttir::CollectiveBroadcastOp op, Expressions
 static SmallVector<Tensor> resultsOf(ttir::CollectivePermuteOp op, Expressions &e, std::string &refusal) {
   Tensor x = e(op.getInput());
   auto pairs = rowsOf(cast<DenseIntElementsAttr>(op.getSourceTargetPairs()), "source_target_pairs",
-                      e.types.options.chips(), refusal);
+                      typesOf(e).options.chips(), refusal);
   if (pairs.empty() && !refusal.empty())
     return {};
   if (pairs.empty())
     return {e.full(0, x)};
-  Exchange exchange = exchangeOf(e.types.options.mesh);
+  Exchange exchange = exchangeOf(typesOf(e).options.mesh);
   exchange.targets.resize(exchange.positions.size());
   for (const auto &pair : pairs)
     exchange.targets[static_cast<size_t>(pair[0])].push_back(pair[1]);
@@ -234,12 +234,12 @@ static SmallVector<Tensor> resultsOf(ttir::CollectivePermuteOp op, Expressions &
 
 static SmallVector<Tensor> resultsOf(ttir::MeshPartitionOp op, Expressions &e, std::string &) {
   Tensor x = e(op.getInput());
-  const std::array<int64_t, 2> mesh = e.types.options.mesh;
+  const std::array<int64_t, 2> mesh = typesOf(e).options.mesh;
   Groups groups(1);
   if (std::optional<uint32_t> axis = op.getClusterAxis())
     groups = groupsAlong(mesh, *axis);
   else
-    groups.front() = llvm::to_vector(llvm::seq<int64_t>(0, e.types.options.chips()));
+    groups.front() = llvm::to_vector(llvm::seq<int64_t>(0, typesOf(e).options.chips()));
   if (groups.front().size() == 1)
     return {x};
   Exchange exchange = toAll(mesh, groups);
@@ -316,14 +316,17 @@ struct LowerMeshShard : TilePattern<ttir::MeshShardOp> {
 
 void tt::addCollectivePatterns(RewritePatternSet &patterns, const TileTypes &types) {
   patterns.add<LowerMeshShard>(types, patterns.getContext());
-  addComposite<ttir::AllGatherOp>(patterns, types, resultsOf);
-  addComposite<ttir::AllReduceAsyncOp>(patterns, types, resultsOf);
-  addComposite<ttir::AllReduceOp>(patterns, types, resultsOf);
-  addComposite<ttir::AllToAllOp>(patterns, types, resultsOf);
-  addComposite<ttir::CollectiveBroadcastOp>(patterns, types, resultsOf);
-  addComposite<ttir::CollectivePermuteOp>(patterns, types, resultsOf);
-  addComposite<ttir::DistributedLayerNormOp>(patterns, types, resultsOf);
-  addComposite<ttir::DistributedRMSNormOp>(patterns, types, resultsOf);
-  addComposite<ttir::MeshPartitionOp>(patterns, types, resultsOf);
-  addComposite<ttir::ReduceScatterOp>(patterns, types, resultsOf);
+}
+
+void tt::addCollectiveComposites(CompositeTable &table) {
+  addComposite<ttir::AllGatherOp>(table, resultsOf);
+  addComposite<ttir::AllReduceAsyncOp>(table, resultsOf);
+  addComposite<ttir::AllReduceOp>(table, resultsOf);
+  addComposite<ttir::AllToAllOp>(table, resultsOf);
+  addComposite<ttir::CollectiveBroadcastOp>(table, resultsOf);
+  addComposite<ttir::CollectivePermuteOp>(table, resultsOf);
+  addComposite<ttir::DistributedLayerNormOp>(table, resultsOf);
+  addComposite<ttir::DistributedRMSNormOp>(table, resultsOf);
+  addComposite<ttir::MeshPartitionOp>(table, resultsOf);
+  addComposite<ttir::ReduceScatterOp>(table, resultsOf);
 }

@@ -1,74 +1,19 @@
-//===- Indexing.cpp - ops that select elements by position ----------------===//
+//===- Indexing.cpp - ops that read elements at indices -------------------===//
 // SPDX-License-Identifier: Apache-2.0
-//
-// An element is selected by comparing positions with indices along an additional dimension, and reducing over it.
-// Elements that are not selected are replaced before the reduction, so that NaN and infinity do not spread.
-//
-//===----------------------------------------------------------------------===//
 
-#include "Composites.h"
 #include "DataMovement.h"
+#include "TileExpressions.h"
 
-#include "ttmlir/Dialect/TTIR/IR/Ops/ArgMaxOp.h"
-#include "ttmlir/Dialect/TTIR/IR/Ops/EmbeddingBackwardOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/EmbeddingOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/GatherOp.h"
-#include "ttmlir/Dialect/TTIR/IR/Ops/ScatterOp.h"
-#include "ttmlir/Dialect/TTIR/IR/Ops/SliceDynamicOp.h"
-#include "ttmlir/Dialect/TTIR/IR/Ops/SortOp.h"
-#include "ttmlir/Dialect/TTIR/IR/Ops/TopKOp.h"
 #include "ttmlir/Dialect/TTIR/IR/TTIR.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "llvm/ADT/bit.h"
-
-#include <limits>
 
 using namespace mlir;
 using namespace mlir::tt;
 
 static constexpr int64_t exactIntegers = int64_t(1) << 24; // of f32
-
-/// 0, 1, 2 ... in the element type of `like`.
-static Tensor positions(Tensor like, ArrayRef<int64_t> shape) {
-  const int64_t count = ShapedType::getNumElements(shape);
-  SmallVector<double> values;
-  for (int64_t i = 0; i < count; ++i)
-    values.push_back(static_cast<double>(i));
-  return like.e->constant(RankedTensorType::get(shape, like.type().getElementType()), values);
-}
-
-/// The lowest value of the type.
-static double leastOf(Tensor x) {
-  if (isa<FloatType>(x.type().getElementType()))
-    return -std::numeric_limits<double>::infinity();
-  return x.type().getElementType().isUnsignedInteger() ? 0 : std::numeric_limits<int32_t>::min();
-}
-
-/// Elements of `x` where the mask is 1; there is at most one along the dimension.
-static Tensor chosen(Tensor mask, Tensor x, int64_t dim) { return mask.select(x, x.e->full(leastOf(x), x)).max({dim}); }
-
-/// The dimension as the last of [all others, dimension].
-static Tensor rowsAlong(Tensor x, int64_t dim) {
-  auto order = llvm::to_vector(llvm::seq<int64_t>(0, x.rank()));
-  order.erase(order.begin() + dim);
-  order.push_back(dim);
-  const int64_t size = x.shape()[dim];
-  return x.permute(order).reshape({x.type().getNumElements() / size, size});
-}
-
-/// Reverses `rowsAlong` for a result of this shape.
-static Tensor fromRows(Tensor rows, ArrayRef<int64_t> shape, int64_t dim) {
-  SmallVector<int64_t> last(shape), order;
-  last.erase(last.begin() + dim);
-  last.push_back(shape[dim]);
-  const auto rank = static_cast<int64_t>(shape.size());
-  for (int64_t i = 0; i < rank; ++i)
-    order.push_back(i == dim ? rank - 1 : i - (i > dim));
-  return rows.reshape(last).permute(order);
-}
-
-static int64_t normalized(int64_t dim, Tensor x) { return dim < 0 ? dim + x.rank() : dim; }
 
 static bool isTooLong(int64_t size, std::string &refusal) {
   if (size <= exactIntegers)
@@ -77,106 +22,7 @@ static bool isTooLong(int64_t size, std::string &refusal) {
   return true;
 }
 
-//===----------------------------------------------------------------------===//
-// Order
-//===----------------------------------------------------------------------===//
-
-/// 1 where an element of `x` precedes one of `y` in ascending order; NaN is the greatest.
-static Tensor isLess(Tensor x, Tensor y) {
-  Tensor less = x.less(y);
-  return isa<FloatType>(x.type().getElementType()) ? less.maximum(x.equal(x) * y.notEqual(y)) : less;
-}
-
-/// Sorted rows and the original positions of their elements; the sort is stable. The rank of an element is the number
-/// of elements that precede it.
-static std::pair<Tensor, Tensor> sortedRows(Tensor rows, bool descending) {
-  const int64_t batch = rows.shape()[0], size = rows.shape()[1];
-  Tensor each = rows.reshape({batch, size, 1}), other = rows.reshape({batch, 1, size});
-  Tensor place = positions(rows, {1, size, 1}), before = positions(rows, {1, 1, size});
-  Tensor isInFront = descending ? isLess(each, other) : isLess(other, each);
-  Tensor isBehind = descending ? isLess(other, each) : isLess(each, other);
-  Tensor isEqual = isInFront.maximum(isBehind).equal(0);
-  Tensor rank = isInFront.maximum(isEqual * before.less(place)).sum({2});
-  Tensor mask = rank.equal(before);
-  return {chosen(mask, each, 1).reshape({batch, size}), chosen(mask, place, 1).reshape({batch, size})};
-}
-
-/// Sorts as many rows at once as need 2^18 comparisons: L1 holds several tensors of them.
-static std::pair<Tensor, Tensor> sorted(Tensor x, int64_t dim, bool descending) {
-  constexpr int64_t comparisons = int64_t(1) << 18;
-  const SmallVector<int64_t> shape(x.shape());
-  Tensor rows = rowsAlong(x, dim);
-  const int64_t batch = rows.shape()[0], size = rows.shape()[1];
-  const auto atOnce = static_cast<int64_t>(llvm::bit_floor(std::max<uint64_t>(1, comparisons / (size * size))));
-  SmallVector<Tensor> values, indices;
-  for (int64_t begin = 0; begin < batch; begin += atOnce) {
-    const int64_t end = std::min(batch, begin + atOnce);
-    auto [value, index] = sortedRows(end - begin == batch ? rows : rows.slice(0, begin, end, 1), descending);
-    values.push_back(value);
-    indices.push_back(index);
-  }
-  return {fromRows(x.e->concat(values, 0), shape, dim), fromRows(x.e->concat(indices, 0), shape, dim)};
-}
-
-static SmallVector<Tensor> resultsOf(ttir::SortOp op, Expressions &e, std::string &refusal) {
-  Tensor x = e(op.getInput()).wide();
-  if (x.rank() == 0)
-    return {x, x.e->full(0, x)};
-  const int64_t dim = normalized(op.getDim(), x);
-  if (isTooLong(x.shape()[dim], refusal))
-    return {};
-  auto [values, indices] = sorted(x, dim, op.getDescending());
-  return {values, indices};
-}
-
-static SmallVector<Tensor> resultsOf(ttir::TopKOp op, Expressions &e, std::string &refusal) {
-  Tensor x = e(op.getInputTensor()).wide();
-  const int64_t dim = normalized(static_cast<int32_t>(op.getDim()), x);
-  if (isTooLong(x.shape()[dim], refusal))
-    return {};
-  auto [values, indices] = sorted(x, dim, op.getLargest());
-  const auto count = static_cast<int64_t>(op.getK());
-  return {values.slice(dim, 0, count, 1), indices.slice(dim, 0, count, 1)};
-}
-
-/// The first position of the greatest element; NaN is the greatest.
-static SmallVector<Tensor> resultsOf(ttir::ArgMaxOp op, Expressions &e, std::string &refusal) {
-  Tensor x = e(op.getInput()).wide();
-  SmallVector<int64_t> dims;
-  if (ArrayAttr listed = op.getDimArgAttr())
-    for (Attribute dim : listed)
-      dims.push_back(normalized(cast<IntegerAttr>(dim).getInt(), x));
-  if (dims.empty())
-    dims = llvm::to_vector(llvm::seq<int64_t>(0, x.rank()));
-  llvm::sort(dims);
-  SmallVector<int64_t> order, shape(x.rank(), 1);
-  for (int64_t dim = 0; dim < x.rank(); ++dim)
-    if (!llvm::is_contained(dims, dim))
-      order.push_back(dim);
-  order.append(dims);
-  int64_t size = 1;
-  for (int64_t dim : dims)
-    size *= x.shape()[dim];
-  if (isTooLong(size, refusal))
-    return {};
-  Tensor rows = x.permute(order).reshape({x.type().getNumElements() / size, size});
-  Tensor isGreatest = rows.equal(rows.max({1}));
-  if (isa<FloatType>(x.type().getElementType()))
-    isGreatest = isGreatest.maximum(rows.notEqual(rows));
-  Tensor place = positions(rows, {1, size});
-  // The least position has the greatest distance to the end.
-  Tensor distance = chosen(isGreatest, e.full(static_cast<double>(size - 1), place) - place, 1);
-  return {e.full(static_cast<double>(size - 1), distance) - distance};
-}
-
-//===----------------------------------------------------------------------===//
-// Indices
-//===----------------------------------------------------------------------===//
-
-Tensor tt::checked(Tensor index, int64_t size, Operation *op) {
-  const TileTypes &types = index.e->types;
-  OpBuilder &builder = index.e->builder;
-  Location loc = index.e->loc;
+Tensor TileExpressions::checked(Tensor index, int64_t size, Operation *op) {
   if (index.type().getNumElements() == 0)
     return index;
   const auto all = llvm::to_vector(llvm::seq<int64_t>(0, index.rank()));
@@ -193,7 +39,7 @@ Tensor tt::checked(Tensor index, int64_t size, Operation *op) {
     return d2m::TileCheckPositionsOp::create(b, at, target.tile(), tiles[0], tiles[1], tiles[2], size,
                                              op->getName().getStringRef());
   });
-  return (*index.e)(UnrealizedConversionCastOp::create(builder, loc, index.type(), output).getResult(0));
+  return (*this)(UnrealizedConversionCastOp::create(builder, loc, index.type(), output).getResult(0));
 }
 
 /// Elements of `x` in a shape, at places that are a map of their indices and of an index: one for each row, or element.
@@ -201,12 +47,12 @@ static Tensor elementsAt(Tensor x, Tensor index, ArrayRef<int64_t> shape, Affine
   Expressions &e = *x.e;
   index = index.as(e.builder.getI32Type());
   const auto tiles = [&](Tensor tensor) {
-    return UnrealizedConversionCastOp::create(e.builder, e.loc, placeOf(e.types, tensor.type()).tiled, tensor.value)
+    return UnrealizedConversionCastOp::create(e.builder, e.loc, placeOf(typesOf(e), tensor.type()).tiled, tensor.value)
         .getResult(0);
   };
   auto type = RankedTensorType::get(shape, x.type().getElementType());
   Value found =
-      pullAt(e.builder, e.loc, e.types, {tiles(x), x.type(), tiles(index), index.type(), map, perElement}, type);
+      pullAt(e.builder, e.loc, typesOf(e), {tiles(x), x.type(), tiles(index), index.type(), map, perElement}, type);
   return e(UnrealizedConversionCastOp::create(e.builder, e.loc, type, found).getResult(0));
 }
 
@@ -215,7 +61,7 @@ static SmallVector<Tensor> resultsOf(ttir::GatherOp op, Expressions &e, std::str
   const auto dim = static_cast<int64_t>(op.getDim());
   if (isTooLong(x.shape()[dim], refusal))
     return {};
-  Tensor index = checked(e(op.getIndex()), x.shape()[dim], op);
+  Tensor index = e.checked(e(op.getIndex()), x.shape()[dim], op);
   MLIRContext *context = op.getContext();
   SmallVector<AffineExpr> indices;
   const auto rank = static_cast<unsigned>(x.rank());
@@ -224,47 +70,7 @@ static SmallVector<Tensor> resultsOf(ttir::GatherOp op, Expressions &e, std::str
   return {elementsAt(x, index, index.shape(), AffineMap::get(rank + 1, 0, indices, context), /*perElement=*/true)};
 }
 
-/// Elements of the source with equal indices are summed, or the last one stays.
-static SmallVector<Tensor> resultsOf(ttir::ScatterOp op, Expressions &e, std::string &refusal) {
-  Tensor x = e(op.getInput()).wide(), source = e(op.getSource()).wide();
-  const auto dim = static_cast<int64_t>(op.getDim());
-  if (isTooLong(x.shape()[dim], refusal))
-    return {};
-  Tensor index = checked(e(op.getIndex()), x.shape()[dim], op).as(x.type().getElementType());
-  for (int64_t other = 0; other < x.rank(); ++other)
-    if (other != dim && index.shape()[other] != x.shape()[other]) {
-      refusal = "its index has another size than its input in dimension " + std::to_string(other);
-      return {};
-    }
-  if (source.shape() != index.shape()) {
-    refusal = "its source has another shape than its index";
-    return {};
-  }
-  const ttcore::ReduceType kind = op.getScatterReduceType();
-  if (kind != ttcore::ReduceType::Sum && kind != ttcore::ReduceType::Invalid) {
-    refusal = "it reduces by " + ttcore::stringifyReduceType(kind).str() + "; expected sum or invalid";
-    return {};
-  }
-  Tensor rows = rowsAlong(x, dim), indices = rowsAlong(index, dim), sources = rowsAlong(source, dim);
-  const int64_t batch = rows.shape()[0], size = rows.shape()[1], count = indices.shape()[1];
-  rows = rows.reshape({batch, 1, size});
-  sources = sources.reshape({batch, count, 1});
-  Tensor mask = indices.reshape({batch, count, 1}).equal(positions(x, {1, 1, size}));
-  if (kind == ttcore::ReduceType::Sum)
-    return {fromRows(rows + mask.select(sources, e.full(0, sources)).sum({1}), x.shape(), dim)};
-  Tensor place = mask * (positions(x, {1, count, 1}) + 1);
-  Tensor last = place.max({1});
-  Tensor isLast = mask * place.equal(last);
-  return {fromRows(last.notEqual(0).select(chosen(isLast, sources, 1), rows), x.shape(), dim)};
-}
-
-/// [indices, rows, 1] is 1 where a row is that of an index.
-static Tensor isRowOf(Tensor index, int64_t count) {
-  const int64_t indices = index.type().getNumElements();
-  return index.reshape({indices, 1, 1}).equal(positions(index, {1, count, 1}));
-}
-
-Tensor tt::rowsAt(Tensor table, Tensor index, Operation *op) {
+Tensor TileExpressions::rowsAt(Tensor table, Tensor index, Operation *op) {
   const int64_t count = index.type().getNumElements();
   MLIRContext *context = op->getContext();
   index = checked(index, table.shape()[0], op).reshape({count, 1});
@@ -278,50 +84,10 @@ static SmallVector<Tensor> resultsOf(ttir::EmbeddingOp op, Expressions &e, std::
   const int64_t width = weight.shape().back(), count = weight.type().getNumElements() / width;
   if (isTooLong(count, refusal))
     return {};
-  return {rowsAt(weight.reshape({count, width}), index.reshape({index.type().getNumElements()}), op)};
+  return {e.rowsAt(weight.reshape({count, width}), index.reshape({index.type().getNumElements()}), op)};
 }
 
-static SmallVector<Tensor> resultsOf(ttir::EmbeddingBackwardOp op, Expressions &e, std::string &refusal) {
-  Tensor gradient = e(op.getInGradient()).wide();
-  const int64_t width = gradient.shape().back(), count = op.getWeight().getType().getNumElements() / width;
-  if (isTooLong(count, refusal))
-    return {};
-  Tensor mask = isRowOf(checked(e(op.getInput()), count, op).as(gradient.type().getElementType()), count);
-  gradient = gradient.reshape({gradient.type().getNumElements() / width, 1, width});
-  return {mask.select(gradient, e.full(0, gradient)).sum({0})};
-}
-
-/// Slices whose begins are known at run time; negative ones count from the end. The result type states the number of
-/// elements.
-static SmallVector<Tensor> resultsOf(ttir::SliceDynamicOp op, Expressions &e, std::string &refusal) {
-  Tensor x = e(op.getInput()).wide();
-  Tensor begins = e(op.getBegins()).as(e.builder.getF32Type());
-  for (int64_t dim = 0; dim < x.rank(); ++dim) {
-    const int64_t size = x.shape()[dim], count = op.getType().getDimSize(static_cast<unsigned>(dim));
-    const int64_t step = op.getStep() ? cast<IntegerAttr>((*op.getStep())[dim]).getInt() : 1;
-    if (isTooLong(size, refusal))
-      return {};
-    Tensor begin = begins.slice(0, dim, dim + 1, 1);
-    begin = begin.less(0).select(begin + static_cast<double>(size), begin);
-    begin = checked(begin, size - (count - 1) * step, op).as(x.type().getElementType());
-    Tensor index = positions(x, {1, 1, count});
-    index = index * e.full(static_cast<double>(step), index) + begin.reshape({1, 1, 1});
-    SmallVector<int64_t> shape(x.shape());
-    shape[dim] = count;
-    Tensor rows = rowsAlong(x, dim);
-    Tensor values = chosen(positions(x, {1, size, 1}).equal(index), rows.reshape({rows.shape()[0], size, 1}), 1);
-    x = fromRows(values, shape, dim);
-  }
-  return {x};
-}
-
-void tt::addSelectionPatterns(RewritePatternSet &patterns, const TileTypes &types) {
-  addComposite<ttir::ArgMaxOp>(patterns, types, resultsOf);
-  addComposite<ttir::EmbeddingBackwardOp>(patterns, types, resultsOf);
-  addComposite<ttir::EmbeddingOp>(patterns, types, resultsOf);
-  addComposite<ttir::GatherOp>(patterns, types, resultsOf);
-  addComposite<ttir::ScatterOp>(patterns, types, resultsOf);
-  addComposite<ttir::SliceDynamicOp>(patterns, types, resultsOf);
-  addComposite<ttir::SortOp>(patterns, types, resultsOf);
-  addComposite<ttir::TopKOp>(patterns, types, resultsOf);
+void tt::addIndexingComposites(CompositeTable &table) {
+  addComposite<ttir::EmbeddingOp>(table, resultsOf);
+  addComposite<ttir::GatherOp>(table, resultsOf);
 }

@@ -1,10 +1,10 @@
 //===- Matmul.cpp - products as generics ----------------------------------===//
 // SPDX-License-Identifier: Apache-2.0
 
-#include "Expressions.h"
+#include "../Composites/Shapes.h"
 #include "Generics.h"
 #include "Patterns.h"
-#include "Shapes.h"
+#include "TileExpressions.h"
 
 #include "ttmlir/Dialect/TTIR/IR/Ops/AddOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/BitwiseAndOp.h"
@@ -156,7 +156,7 @@ private:
   /// exact in f32 for up to 256 steps of K.
   Value multiplyIntegers(ttir::MatmulOp op, OpBuilder &builder) const {
     constexpr int64_t exactSteps = 256, byteBits = 8;
-    Expressions e(builder, op.getLoc(), types);
+    TileExpressions e(builder, op.getLoc(), types);
     const auto bitsOf = [](Type element) { return static_cast<int64_t>(element.getIntOrFloatBitWidth()); };
     const auto shifted = [&](auto tag, Tensor x, int64_t bits) {
       using Op = typename decltype(tag)::type;

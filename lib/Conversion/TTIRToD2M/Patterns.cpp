@@ -3,10 +3,11 @@
 
 #include "Patterns.h"
 
-#include "Composites/Caches.h"
+#include "../Composites/Shapes.h"
+#include "Caches.h"
 #include "DataMovement.h"
 #include "Generics.h"
-#include "Shapes.h"
+#include "TileExpressions.h"
 
 #include "ttmlir/Dialect/D2M/IR/D2M.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/ClampScalarOp.h"
@@ -294,14 +295,13 @@ void tt::addPatterns(RewritePatternSet &patterns, const TileTypes &types, Symbol
   patterns.add<LowerClamp, LowerBlocks, LowerEmpty, LowerReturn, LowerTypecast>(types, context);
   patterns.add<LowerConstant, LowerFilled<ttir::FullOp>, LowerFilled<ttir::OnesOp>, LowerFilled<ttir::ZerosOp>>(
       types, context, symbols);
-  addAttentionPatterns(patterns, types);
   addCollectivePatterns(patterns, types);
-  addCompositePatterns(patterns, types);
   addMatmulPatterns(patterns, types);
   addMovementPatterns(patterns, types);
-  addQuantizationPatterns(patterns, types);
   addReductionPatterns(patterns, types);
-  addSelectionPatterns(patterns, types);
-  addTrainingPatterns(patterns, types);
-  addWindowPatterns(patterns, types);
+  CompositeTable ofTiles;
+  addCollectiveComposites(ofTiles);
+  addIndexingComposites(ofTiles);
+  addComposites(patterns, types, ofTiles);
+  addComposites(patterns, types, composites());
 }

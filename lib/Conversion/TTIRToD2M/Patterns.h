@@ -69,16 +69,10 @@ protected:
 /// Constants become symbols of the module of `symbols`.
 void addPatterns(RewritePatternSet &patterns, const TileTypes &types, SymbolTable &symbols);
 /// Each adds the patterns of one family.
-void addAttentionPatterns(RewritePatternSet &patterns, const TileTypes &types);
 void addCollectivePatterns(RewritePatternSet &patterns, const TileTypes &types);
-void addCompositePatterns(RewritePatternSet &patterns, const TileTypes &types);
 void addMatmulPatterns(RewritePatternSet &patterns, const TileTypes &types);
 void addMovementPatterns(RewritePatternSet &patterns, const TileTypes &types);
-void addQuantizationPatterns(RewritePatternSet &patterns, const TileTypes &types);
 void addReductionPatterns(RewritePatternSet &patterns, const TileTypes &types);
-void addSelectionPatterns(RewritePatternSet &patterns, const TileTypes &types);
-void addTrainingPatterns(RewritePatternSet &patterns, const TileTypes &types);
-void addWindowPatterns(RewritePatternSet &patterns, const TileTypes &types);
 
 } // namespace mlir::tt
 

@@ -8,9 +8,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../Composites/Shapes.h"
 #include "Generics.h"
 #include "Patterns.h"
-#include "Shapes.h"
 
 #include "ttmlir/Dialect/D2M/IR/D2M.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/BitwiseNotOp.h"

@@ -3,7 +3,7 @@
 
 #include "ttmlir/Conversion/TTIRToD2M/Passes.h"
 
-#include "Composites/Caches.h"
+#include "Caches.h"
 
 #include "ttmlir/Dialect/TTCore/Transforms/Frontends.h"
 #include "ttmlir/Dialect/TTMetal/IR/TTMetal.h"

@@ -81,8 +81,7 @@ private:
     return tensor.clone(Float32Type::get(type.getContext()));
   }
   static std::string refusalOf(Operation *op) {
-    const std::string name = op->getName().getStringRef().str();
-    if (!allRules().contains(name))
+    if (!hasCode(op->getName().getStringRef()))
       return "the host has no code for it";
     for (Type type : llvm::to_vector(op->getOperandTypes()))
       if (!hostType(native(type)))

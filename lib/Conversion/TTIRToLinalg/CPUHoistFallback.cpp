@@ -276,7 +276,7 @@ private:
     if (dialect != "ttir")
       return llvm::is_contained(hostDialects, dialect);
     // Without the option, the conversion reports it, with the reason that its pattern gives.
-    if (!enabled || !allRules().contains(op->getName().getStringRef()))
+    if (!enabled || !hasCode(op->getName().getStringRef()))
       return false;
     auto [found, isNew] = lowered.try_emplace(op->getName(), true);
     if (isNew)

@@ -86,12 +86,17 @@ public:
 
 using Rules = LoweringRules<Lowering>;
 void addElementwiseRules(Rules &rules);
+void addIndexingRules(Rules &rules);
 void addMovementRules(Rules &rules);
 void addReductionRules(Rules &rules);
 /// All rules, by op name.
 const Rules &allRules();
+/// Whether the host computes ops of this name, at least in some forms.
+bool hasCode(StringRef name);
 /// Returns why the host does not compute the op; empty if it does.
 std::string refusalOf(Operation *op);
+/// Replaces an op that has no rule by ops that have one, and returns the reason if that fails.
+std::string expand(Operation *op);
 
 } // namespace mlir::tt::host
 

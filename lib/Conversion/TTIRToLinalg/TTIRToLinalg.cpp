@@ -10,6 +10,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
 
 namespace mlir::tt {
 #define GEN_PASS_DEF_CONVERTTTIRTOLINALG
@@ -24,6 +25,7 @@ const Rules &host::allRules() {
   static const Rules rules = [] {
     Rules created;
     addElementwiseRules(created);
+    addIndexingRules(created);
     addMovementRules(created);
     addReductionRules(created);
     return created;
@@ -32,7 +34,8 @@ const Rules &host::allRules() {
 }
 
 std::string host::refusalOf(Operation *op) {
-  if (!allRules().contains(op->getName().getStringRef()))
+  const StringRef name = op->getName().getStringRef();
+  if (!hasCode(name))
     return "the host has no code for it";
   for (Type type :
        llvm::concat<const Type>(llvm::to_vector(op->getOperandTypes()), llvm::to_vector(op->getResultTypes())))
@@ -44,7 +47,22 @@ std::string host::refusalOf(Operation *op) {
   // Constant evaluation asks before the op is moved here.
   if (auto power = dyn_cast<ttir::PowOp>(op); power && isa<IntegerType>(power.getType().getElementType()))
     return "powers of integers are not computed on the host";
-  return "";
+  if (allRules().contains(name))
+    return "";
+  // What would replace it, aside of the program.
+  Block aside;
+  IRMapping inside;
+  for (Value operand : op->getOperands())
+    if (!inside.contains(operand))
+      inside.map(operand, aside.addArgument(operand.getType(), op->getLoc()));
+  OpBuilder builder(op->getContext());
+  builder.setInsertionPointToEnd(&aside);
+  Operation *copy = builder.clone(*op, inside);
+  std::string refusal = expand(copy);
+  for (Operation &each : aside)
+    if (refusal.empty())
+      refusal = refusalOf(&each);
+  return refusal;
 }
 
 namespace {
@@ -66,10 +84,29 @@ private:
     return integer ? Type(IntegerType::get(type.getContext(), integer.getWidth())) : type;
   }
 
+  /// Leaves only ops that have rules, and those that have no code.
+  static LogicalResult expandAll(func::FuncOp function) {
+    while (true) {
+      SmallVector<Operation *> ops;
+      function.walk([&](Operation *op) {
+        const StringRef name = op->getName().getStringRef();
+        if (!allRules().contains(name) && hasCode(name))
+          ops.push_back(op);
+      });
+      if (ops.empty())
+        return success();
+      for (Operation *op : ops)
+        if (std::string refusal = expand(op); !refusal.empty())
+          return op->emitError() << "'" << op->getName() << "' is not lowered to linalg: " << refusal;
+    }
+  }
+
   LogicalResult lower(func::FuncOp function) {
     bool ok = true;
     SmallVector<Operation *> ops;
     bool any = false;
+    if (failed(expandAll(function)))
+      return failure();
     function.walk([&](Operation *op) {
       any |= isa<UnrealizedConversionCastOp>(op);
       if (op->getName().getDialectNamespace() != "ttir")

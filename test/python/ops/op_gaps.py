@@ -83,5 +83,21 @@ NO_INFERENCE: dict[str, str] = {
     "ttir.ttnn_metal_layout_cast": "the result's type is all that it says",
 }
 
+# The host has no code for these rows of the table; it computes all others.
+NO_HOST: dict[str, str] = {
+    **reason(
+        "values of several chips",
+        """ttir.all_gather ttir.all_reduce ttir.all_reduce_async ttir.all_to_all ttir.all_to_all_combine
+        ttir.all_to_all_dispatch ttir.all_to_all_dispatch_metadata ttir.collective_broadcast ttir.collective_permute
+        ttir.distributed_layer_norm ttir.distributed_rms_norm ttir.mesh_partition ttir.mesh_shard ttir.moe_compute
+        ttir.moe_expert_token_remap ttir.reduce_scatter""",
+    ),
+    **reason("draws the random numbers of the chip", "ttir.dropout ttir.rand ttir.sampling"),
+    **reason(
+        "writes to a cache of the chip in place",
+        "ttir.fill_cache ttir.paged_fill_cache ttir.paged_update_cache ttir.update_cache",
+    ),
+}
+
 # Op of the table -> what the error names when it is run.
 GAPS: dict[str, str] = {name: name for name in NO_LOWERING}

@@ -11,6 +11,7 @@ import torch
 from _ttmlir_runtime import binary
 from builder.base.builder_apis import build_module
 from op_cases import HOST, TABLE, Compiled, built, compared, execute, lowered, runs, tagged
+from op_gaps import NO_HOST
 from ttmlir import ir
 from ttmlir.passes import ttnn_to_flatbuffer_bin
 
@@ -35,6 +36,14 @@ def test_agrees_with_golden(name: str, dtype: str) -> None:
         where = f"{name} {dtype} case {outcome.case} ({TABLE[name].cases[outcome.case]}), output {outcome.output}"
         assert not outcome.comparison.problem, f"{where}: {outcome.comparison.problem}"
         assert outcome.comparison.within, f"{where}: error {outcome.comparison.max_abs:.3g}"
+
+
+@pytest.mark.parametrize("name", sorted(NO_HOST.keys() & TABLE.keys()))
+def test_ops_without_code_are_refused(name: str) -> None:
+    module, _ = built(name, "f32")
+    with pytest.raises(ir.MLIRError) as error:
+        flatbuffer(module, name)
+    assert name in str(error.value)
 
 
 # ---------------------------------------------------------------------- tensors without elements

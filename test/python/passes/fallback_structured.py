@@ -200,7 +200,36 @@ TENSOR = {
     ),
 }
 
+
+def normalized(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
+    return torch.nn.functional.layer_norm(torch.softmax(x, 1), [4], w[2, :4])
+
+
 SCF = {
+    "ops of the chip in a branch": Case(
+        one(
+            "tensor<3x4xf32> | tensor<4x5xf32>",
+            """  %c = arith.constant 0 : index
+  %e = tensor.extract %a[%c, %c] : tensor<3x4xf32>
+  %z = arith.constant 0.0 : f32
+  %is = arith.cmpf olt, %e, %z : f32
+  %r = scf.if %is -> tensor<3x4xf32> {
+    %n = "ttir.constant"() <{value = dense<[2, 0, 2]> : tensor<3xi32>}> : () -> tensor<3xi32>
+    %w = "ttir.embedding"(%n, %b) : (tensor<3xi32>, tensor<4x5xf32>) -> tensor<3x5xf32>
+    %p = tensor.extract_slice %w[0, 0] [1, 4] [1, 1] : tensor<3x5xf32> to tensor<4xf32>
+    %s = "ttir.softmax"(%a) <{dimension = 1 : si32, numericStable = true}> : (tensor<3x4xf32>) -> tensor<3x4xf32>
+    %l = "ttir.layer_norm"(%s, %p) <{normalized_shape = array<i64: 4>, epsilon = 1.0e-5 : f32,
+      operandSegmentSizes = array<i32: 1, 1, 0>}> : (tensor<3x4xf32>, tensor<4xf32>) -> tensor<3x4xf32>
+    scf.yield %l : tensor<3x4xf32>
+  } else {
+    scf.yield %a : tensor<3x4xf32>
+  }""",
+            "tensor<3x4xf32>",
+        ),
+        [X, M],
+        normalized,
+        exact=False,
+    ),
     "for": Case(
         one(
             "tensor<4xf32>",

@@ -96,6 +96,7 @@ def refusal(text: str, options: str = OPTION) -> str:
 
 
 F = "tensor<3x4xf32>"
+ATTRIBUTES = "<{cluster_axis = 0 : ui32, reduce_type = #ttcore.reduce_type<sum>}>"
 REFUSED = {
     "memrefs": (
         f"%m = memref.alloc() : memref<3xf32>\n  return %x : {F}",
@@ -133,15 +134,15 @@ REFUSED = {
           return %r : {F}""",
         r"'arith.truncf' .* the host has no type for tensor<3x4xf16>",
     ),
-    "ops of the chip in a region": (
+    "ops without code for the host in a region": (
         f"""%c0 = arith.constant 0 : index
           %c3 = arith.constant 3 : index
           %r = scf.for %i = %c0 to %c3 step %c3 iter_args(%t = %x) -> ({F}) {{
-            %n = "ttir.softmax"(%t) <{{dimension = 1 : si32, numericStable = false}}> : ({F}) -> {F}
+            %n = "ttir.all_reduce"(%t) {ATTRIBUTES} : ({F}) -> {F}
             scf.yield %n : {F}
           }}
           return %r : {F}""",
-        r"'scf.for' .* of 'ttir.softmax' in it, the host has no code for it",
+        r"'scf.for' .* of 'ttir.all_reduce' in it, the host has no code for it",
     ),
     "a loop whose values are not those of before, changed": (
         f"""%c0 = arith.constant 0 : index

@@ -214,7 +214,7 @@ def test_casts_and_integer_bounds() -> None:
         (
             lambda b, x: b.dropout(x, prob=0.5),
             (32, 32),
-            r"'ttir.dropout' is not lowered to D2M: its prob is not 0, and cores draw no random numbers",
+            r"'ttir.dropout' is not lowered to D2M: its prob is not 0, and no random numbers are drawn here",
         ),
         (lambda b, x: b.exp(x), (65536, 65536), "a buffer of 1610612736 bytes per channel does not fit in DRAM"),
     ],

@@ -15,15 +15,15 @@ func.func @main(%x: tensor<4x4xf32>, %w: tensor<4x4xf32> {ttcore.argument_type =
 
 // -----
 
-// The host has no code for cumsum: the device evaluates it.
+// The host has no code for images with a mask: the device evaluates it.
 // CHECK-NOT: cpu_module
 // CHECK-LABEL: func.func @no_code
-// CHECK-NEXT: "ttir.cumsum"
-// CHECK-NEXT: "ttir.matmul"
-func.func @no_code(%x: tensor<4x4xf32>, %w: tensor<4x4xf32> {ttcore.argument_type = #ttcore.argument_type<parameter>}) -> tensor<4x4xf32> {
-  %0 = "ttir.cumsum"(%w) <{dim = 0 : i64}> : (tensor<4x4xf32>) -> tensor<4x4xf32>
-  %1 = "ttir.matmul"(%x, %0) : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
-  return %1 : tensor<4x4xf32>
+// CHECK-NEXT: "ttir.group_norm"
+// CHECK-NEXT: "ttir.add"
+func.func @no_code(%x: tensor<1x1x4x64xf32>, %w: tensor<1x1x4x64xf32> {ttcore.argument_type = #ttcore.argument_type<parameter>}, %m: tensor<1x2x32x32xf32> {ttcore.argument_type = #ttcore.argument_type<parameter>}) -> tensor<1x1x4x64xf32> {
+  %0 = "ttir.group_norm"(%w, %m) <{num_groups = 2 : i64, epsilon = 1.0e-5 : f32, operandSegmentSizes = array<i32: 1, 1, 0, 0>}> : (tensor<1x1x4x64xf32>, tensor<1x2x32x32xf32>) -> tensor<1x1x4x64xf32>
+  %1 = "ttir.add"(%x, %0) : (tensor<1x1x4x64xf32>, tensor<1x1x4x64xf32>) -> tensor<1x1x4x64xf32>
+  return %1 : tensor<1x1x4x64xf32>
 }
 
 // -----

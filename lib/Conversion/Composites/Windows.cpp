@@ -7,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "../Composites.h"
+#include "Composites.h"
 
 #include "ttmlir/Dialect/TTIR/IR/Ops/AvgPool2dOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/AvgPool3dOp.h"
@@ -370,16 +370,16 @@ template <class OpT> static SmallVector<Tensor> average(OpT op, Expressions &e, 
 // All of them
 //===----------------------------------------------------------------------===//
 
-void tt::addWindowPatterns(RewritePatternSet &patterns, const TileTypes &types) {
-  addComposite<ttir::AvgPool2dOp>(patterns, types, average);
-  addComposite<ttir::AvgPool3dOp>(patterns, types, average);
-  addComposite<ttir::Conv1dOp>(patterns, types, convolution);
-  addComposite<ttir::Conv2dOp>(patterns, types, convolution);
-  addComposite<ttir::Conv3dOp>(patterns, types, convolution);
-  addComposite<ttir::ConvTranspose2dOp>(patterns, types, convolution);
-  addComposite<ttir::ConvTranspose3dOp>(patterns, types, convolution);
-  addComposite<ttir::MaxPool2dOp>(patterns, types, greatest);
-  addComposite<ttir::MaxPool2dWithIndicesOp>(patterns, types, greatestWithIndices);
-  addComposite<ttir::MaxPool3dOp>(patterns, types, greatest);
-  addComposite<ttir::MaxPool3dWithIndicesOp>(patterns, types, greatestWithIndices);
+void tt::addWindowComposites(CompositeTable &table) {
+  addComposite<ttir::AvgPool2dOp>(table, average);
+  addComposite<ttir::AvgPool3dOp>(table, average);
+  addComposite<ttir::Conv1dOp>(table, convolution);
+  addComposite<ttir::Conv2dOp>(table, convolution);
+  addComposite<ttir::Conv3dOp>(table, convolution);
+  addComposite<ttir::ConvTranspose2dOp>(table, convolution);
+  addComposite<ttir::ConvTranspose3dOp>(table, convolution);
+  addComposite<ttir::MaxPool2dOp>(table, greatest);
+  addComposite<ttir::MaxPool2dWithIndicesOp>(table, greatestWithIndices);
+  addComposite<ttir::MaxPool3dOp>(table, greatest);
+  addComposite<ttir::MaxPool3dWithIndicesOp>(table, greatestWithIndices);
 }

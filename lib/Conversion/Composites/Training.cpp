@@ -1,7 +1,7 @@
 //===- Training.cpp - steps of training as expressions ---------------------===//
 // SPDX-License-Identifier: Apache-2.0
 
-#include "../Composites.h"
+#include "Composites.h"
 
 #include "ttmlir/Dialect/TTIR/IR/Ops/AdamWOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/BatchNormTrainingOp.h"
@@ -73,8 +73,8 @@ static SmallVector<Tensor> resultsOf(ttir::BatchNormTrainingOp op, Expressions &
           perChannel(op.getRunningVariance()) * (1 - momentum) + variance * momentum};
 }
 
-void tt::addTrainingPatterns(RewritePatternSet &patterns, const TileTypes &types) {
-  addComposite<ttir::AdamWOp>(patterns, types, resultsOf);
-  addComposite<ttir::BatchNormTrainingOp>(patterns, types, resultsOf);
-  addComposite<ttir::GeluBackwardOp>(patterns, types, resultsOf);
+void tt::addTrainingComposites(CompositeTable &table) {
+  addComposite<ttir::AdamWOp>(table, resultsOf);
+  addComposite<ttir::BatchNormTrainingOp>(table, resultsOf);
+  addComposite<ttir::GeluBackwardOp>(table, resultsOf);
 }

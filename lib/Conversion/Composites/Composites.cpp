@@ -356,7 +356,7 @@ template <> StringRef refusalOf(ttir::BatchNormInferenceOp op) {
 }
 
 template <> StringRef refusalOf(ttir::DropoutOp op) {
-  return op.getProb().isZero() ? StringRef() : "its prob is not 0, and cores draw no random numbers";
+  return op.getProb().isZero() ? StringRef() : "its prob is not 0, and no random numbers are drawn here";
 }
 template <> StringRef refusalOf(ttir::CumSumOp op) {
   if (!isa<FloatType>(op.getType().getElementType()))
@@ -391,17 +391,36 @@ template <class OpT> static SmallVector<Tensor> resultsOf(OpT op, Expressions &e
   return refusal.empty() ? SmallVector<Tensor>{valueOf(op, e)} : SmallVector<Tensor>();
 }
 
-template <class... OpT> static void addComposites(RewritePatternSet &patterns, const TileTypes &types) {
-  (addComposite<OpT>(patterns, types, resultsOf<OpT>), ...);
+template <class... OpT> static void addAll(CompositeTable &table) { (addComposite<OpT>(table, resultsOf<OpT>), ...); }
+
+const CompositeTable &mlir::tt::composites() {
+  static const CompositeTable table = [] {
+    CompositeTable created;
+    addComposite<ttir::SplitQueryKeyValueAndSplitHeadsOp>(created, heads);
+    addAll<ttir::CumProdOp, ttir::IndexSelectOp, ttir::RearrangeOp, ttir::RightShiftOp, ttir::Upsample2dOp,
+           ttir::ArangeOp, ttir::BatchNormInferenceOp, ttir::ClampTensorOp, ttir::ConcatenateHeadsOp, ttir::CumSumOp,
+           ttir::DotGeneralOp, ttir::DropoutOp, ttir::EmptyOp, ttir::GetDimensionSizeOp, ttir::Exp2Op, ttir::FracOp,
+           ttir::GlobalAvgPool2dOp, ttir::GroupNormOp, ttir::IndexOp, ttir::LayerNormOp, ttir::LeakyReluOp,
+           ttir::RMSNormOp, ttir::ReduceAndOp, ttir::ReduceOrOp, ttir::SeluOp, ttir::SignbitOp, ttir::SoftmaxOp,
+           ttir::SoftsignOp, ttir::SquareOp, ttir::TruncOp>(created);
+    addAttentionComposites(created);
+    addQuantizationComposites(created);
+    addSelectionComposites(created);
+    addTrainingComposites(created);
+    addWindowComposites(created);
+    return created;
+  }();
+  return table;
 }
 
-void mlir::tt::addCompositePatterns(RewritePatternSet &patterns, const TileTypes &types) {
-  addComposite<ttir::SplitQueryKeyValueAndSplitHeadsOp>(patterns, types, heads);
-  addComposites<ttir::CumProdOp, ttir::IndexSelectOp, ttir::RearrangeOp, ttir::RightShiftOp, ttir::Upsample2dOp,
-                ttir::ArangeOp, ttir::BatchNormInferenceOp, ttir::ClampTensorOp, ttir::ConcatenateHeadsOp,
-                ttir::CumSumOp, ttir::DotGeneralOp, ttir::DropoutOp, ttir::EmptyOp, ttir::GetDimensionSizeOp,
-                ttir::Exp2Op, ttir::FracOp, ttir::GlobalAvgPool2dOp, ttir::GroupNormOp, ttir::IndexOp,
-                ttir::LayerNormOp, ttir::LeakyReluOp, ttir::RMSNormOp, ttir::ReduceAndOp, ttir::ReduceOrOp,
-                ttir::SeluOp, ttir::SignbitOp, ttir::SoftmaxOp, ttir::SoftsignOp, ttir::SquareOp, ttir::TruncOp>(
-      patterns, types);
+SmallVector<Value> mlir::tt::expanded(Operation *op, const Composite &composite, Expressions &e, std::string &refusal) {
+  SmallVector<Value> values;
+  SmallVector<Tensor> results = composite(op, e, refusal);
+  if (results.empty())
+    return values;
+  for (auto [value, result] : llvm::zip_equal(results, op->getResults())) {
+    auto type = cast<RankedTensorType>(result.getType());
+    values.push_back(value.as(type.getElementType()).reshape(type.getShape()).value);
+  }
+  return values;
 }

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Caches.h"
-#include "../Composites.h"
+#include "TileExpressions.h"
 
 #include "ttmlir/Dialect/Families/Facts.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/FillCacheOp.h"
@@ -60,7 +60,7 @@ static Tensor valueOf(ttir::UpdateCacheOp op, Expressions &e) {
   Tensor rows = input.permute({2, 1, 0, 3});
   Tensor position = e(op.getUpdateIndex());
   position = position.reshape({position.type().getNumElements()}).slice(0, 0, 1, 1);
-  position = checked(position, cache.shape()[2], op).as(e.builder.getF32Type()).reshape({1, 1, 1, 1});
+  position = e.checked(position, cache.shape()[2], op).as(e.builder.getF32Type()).reshape({1, 1, 1, 1});
   Tensor mask = positionsOf(cache, 2).equal(position);
   return replaced(cache, begin, mask.select(rows, cache.slice(0, begin, begin + rows.shape()[0], 1)));
 }
@@ -102,7 +102,7 @@ static Tensor valueOf(ttir::PagedFillCacheOp op, Expressions &e) {
   Tensor table = e(op.getPageTable());
   if (op.getBatchIdxTensor()) {
     Tensor users = e(op.getBatchIdxTensor());
-    table = rowsAt(table, users.reshape({users.type().getNumElements()}), op);
+    table = e.rowsAt(table, users.reshape({users.type().getNumElements()}), op);
   }
   table = table.as(e.builder.getF32Type());
   const int64_t pageRows = cache.shape()[2];
@@ -126,7 +126,7 @@ void tt::makeCachesValues(func::FuncOp function, const TileTypes &types) {
     if (!op.hasTrait<trait::WritesCache>())
       continue;
     OpBuilder builder(&op);
-    Expressions e(builder, op.getLoc(), types);
+    TileExpressions e(builder, op.getLoc(), types);
     std::optional<Tensor> next =
         llvm::TypeSwitch<Operation *, std::optional<Tensor>>(&op)
             .Case<ttir::FillCacheOp, ttir::UpdateCacheOp, ttir::PagedUpdateCacheOp, ttir::PagedFillCacheOp>(

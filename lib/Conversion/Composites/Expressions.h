@@ -4,8 +4,8 @@
 // Tensors with operators that create TTIR ops, so that the decomposition of an op reads like its formula.
 //
 //===----------------------------------------------------------------------===//
-#ifndef TTMLIR_LIB_CONVERSION_TTIRTOD2M_EXPRESSIONS_H
-#define TTMLIR_LIB_CONVERSION_TTIRTOD2M_EXPRESSIONS_H
+#ifndef TTMLIR_LIB_CONVERSION_COMPOSITES_EXPRESSIONS_H
+#define TTMLIR_LIB_CONVERSION_COMPOSITES_EXPRESSIONS_H
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinTypes.h"
@@ -13,7 +13,6 @@
 namespace mlir::tt {
 
 class Expressions;
-class TileTypes;
 
 /// A value of a ranked tensor type. Operands of a binary op are broadcast; the result has the element type of the
 /// first.
@@ -73,21 +72,27 @@ struct Tensor {
   Tensor matmul(Tensor other, bool transposeB = false, bool wide = false) const;
 };
 
+/// Creates the ops of one expression, at the place of the builder. What targets do differently are its functions.
 class Expressions {
 public:
-  Expressions(OpBuilder &builder, Location loc, const TileTypes &types) : builder(builder), loc(loc), types(types) {}
+  Expressions(OpBuilder &builder, Location loc) : builder(builder), loc(loc) {}
+  virtual ~Expressions() = default;
+
   Tensor operator()(Value value) { return {value, this}; }
   /// A splat tensor with the shape and type of another.
   Tensor full(double number, Tensor like);
   Tensor concat(ArrayRef<Tensor> parts, int64_t dim);
   /// Integers are exact up to 2^53.
   Tensor constant(RankedTensorType type, ArrayRef<double> values);
+  /// The indices that `op` reads, each a position in a dimension of `size` elements.
+  virtual Tensor checked(Tensor index, int64_t size, Operation *op) = 0;
+  /// The rows of a table [rows, width] at the indices [count] that `op` reads: [count, width].
+  virtual Tensor rowsAt(Tensor table, Tensor index, Operation *op) = 0;
 
   OpBuilder &builder;
   Location loc;
-  const TileTypes &types;
 };
 
 } // namespace mlir::tt
 
-#endif // TTMLIR_LIB_CONVERSION_TTIRTOD2M_EXPRESSIONS_H
+#endif // TTMLIR_LIB_CONVERSION_COMPOSITES_EXPRESSIONS_H

@@ -1,7 +1,7 @@
 //===- Quantization.cpp - quantization as arithmetic ----------------------===//
 // SPDX-License-Identifier: Apache-2.0
 
-#include "../Composites.h"
+#include "Composites.h"
 
 #include "ttmlir/Dialect/TTIR/IR/Ops/DequantizeUnrolledOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/QuantizeUnrolledOp.h"
@@ -58,8 +58,8 @@ static SmallVector<Tensor> resultsOf(ttir::RequantizeUnrolledOp op, Expressions 
   return {quantized(x, e(op.getOutScale()), e(op.getOutZeroPoint()), op.getAxis(), op.getType())};
 }
 
-void tt::addQuantizationPatterns(RewritePatternSet &patterns, const TileTypes &types) {
-  addComposite<ttir::DequantizeUnrolledOp>(patterns, types, resultsOf);
-  addComposite<ttir::QuantizeUnrolledOp>(patterns, types, resultsOf);
-  addComposite<ttir::RequantizeUnrolledOp>(patterns, types, resultsOf);
+void tt::addQuantizationComposites(CompositeTable &table) {
+  addComposite<ttir::DequantizeUnrolledOp>(table, resultsOf);
+  addComposite<ttir::QuantizeUnrolledOp>(table, resultsOf);
+  addComposite<ttir::RequantizeUnrolledOp>(table, resultsOf);
 }

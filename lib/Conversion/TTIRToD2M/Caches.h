@@ -3,7 +3,7 @@
 #ifndef TTMLIR_LIB_CONVERSION_TTIRTOD2M_CACHES_H
 #define TTMLIR_LIB_CONVERSION_TTIRTOD2M_CACHES_H
 
-#include "../Patterns.h"
+#include "Patterns.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 

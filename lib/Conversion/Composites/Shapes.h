@@ -1,11 +1,11 @@
 //===- Shapes.h - TTIR ops that change shapes -------------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// Patterns convert operands by TTIR ops to a form with which cores compute; the same conversion lowers these ops.
+// Patterns convert operands by TTIR ops to a form with which a target computes; the same conversion lowers these ops.
 //
 //===----------------------------------------------------------------------===//
-#ifndef TTMLIR_LIB_CONVERSION_TTIRTOD2M_SHAPES_H
-#define TTMLIR_LIB_CONVERSION_TTIRTOD2M_SHAPES_H
+#ifndef TTMLIR_LIB_CONVERSION_COMPOSITES_SHAPES_H
+#define TTMLIR_LIB_CONVERSION_COMPOSITES_SHAPES_H
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinTypes.h"
@@ -30,4 +30,4 @@ Value castTo(OpBuilder &builder, Location loc, Value tensor, Type element);
 
 } // namespace mlir::tt
 
-#endif // TTMLIR_LIB_CONVERSION_TTIRTOD2M_SHAPES_H
+#endif // TTMLIR_LIB_CONVERSION_COMPOSITES_SHAPES_H

@@ -1,7 +1,7 @@
 //===- Attention.cpp - attention as products and softmax ------------------===//
 // SPDX-License-Identifier: Apache-2.0
 
-#include "../Composites.h"
+#include "Composites.h"
 
 #include "ttmlir/Dialect/TTIR/IR/Ops/ChunkedScaledDotProductAttentionOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/PagedFlashMultiLatentAttentionDecodeOp.h"
@@ -110,7 +110,7 @@ static SmallVector<Tensor> resultsOf(ttir::ScaledDotProductAttentionOp op, Expre
 static Tensor fromPages(Tensor cache, Tensor table, Operation *op) {
   const int64_t pages = cache.shape()[0], heads = cache.shape()[1], rows = cache.shape()[2], size = cache.shape()[3];
   const int64_t users = table.shape()[0], count = table.shape()[1];
-  Tensor chosen = rowsAt(cache.reshape({pages, heads * rows * size}), table.reshape({users * count}), op);
+  Tensor chosen = cache.e->rowsAt(cache.reshape({pages, heads * rows * size}), table.reshape({users * count}), op);
   return chosen.reshape({users, count, heads, rows, size})
       .permute({0, 2, 1, 3, 4})
       .reshape({users, heads, count * rows, size});
@@ -237,12 +237,12 @@ static SmallVector<Tensor> resultsOf(ttir::SDPABackwardOp op, Expressions &e, st
           shared(chances.permute({0, 1, 3, 2}).matmul(gradient))};
 }
 
-void tt::addAttentionPatterns(RewritePatternSet &patterns, const TileTypes &types) {
-  addComposite<ttir::ChunkedScaledDotProductAttentionOp>(patterns, types, resultsOf);
-  addComposite<ttir::PagedFlashMultiLatentAttentionDecodeOp>(patterns, types, resultsOf);
-  addComposite<ttir::PagedScaledDotProductAttentionDecodeOp>(patterns, types, resultsOf);
-  addComposite<ttir::SDPABackwardOp>(patterns, types, resultsOf);
-  addComposite<ttir::SDPAForwardOp>(patterns, types, resultsOf);
-  addComposite<ttir::ScaledDotProductAttentionDecodeOp>(patterns, types, resultsOf);
-  addComposite<ttir::ScaledDotProductAttentionOp>(patterns, types, resultsOf);
+void tt::addAttentionComposites(CompositeTable &table) {
+  addComposite<ttir::ChunkedScaledDotProductAttentionOp>(table, resultsOf);
+  addComposite<ttir::PagedFlashMultiLatentAttentionDecodeOp>(table, resultsOf);
+  addComposite<ttir::PagedScaledDotProductAttentionDecodeOp>(table, resultsOf);
+  addComposite<ttir::SDPABackwardOp>(table, resultsOf);
+  addComposite<ttir::SDPAForwardOp>(table, resultsOf);
+  addComposite<ttir::ScaledDotProductAttentionDecodeOp>(table, resultsOf);
+  addComposite<ttir::ScaledDotProductAttentionOp>(table, resultsOf);
 }
