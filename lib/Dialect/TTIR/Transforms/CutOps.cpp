@@ -14,6 +14,7 @@
 #include "ttmlir/Dialect/TTIR/IR/Ops/AddOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/ConcatOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/Conv2dOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/ReshapeOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/SliceStaticOp.h"
 #include "ttmlir/Dialect/TTIR/Transforms/Passes.h"
 #include "ttmlir/Dialect/TTIR/Transforms/SizeAttributes.h"
@@ -22,6 +23,7 @@
 #include "mlir/Dialect/Quant/IR/QuantTypes.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/TypeUtilities.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 #include <numeric>
 
@@ -69,6 +71,19 @@ static Value slice(OpBuilder &builder, Location loc, Value value, ArrayRef<int64
                                      numbers(SmallVector<int64_t>(shape.size(), 1)));
 }
 
+/// The dimension of the shape `from` that is dimension `dim` of the shape `to`, if they differ in dimensions of size 1
+/// alone.
+static std::optional<int64_t> sameDimension(ArrayRef<int64_t> from, ArrayRef<int64_t> to, int64_t dim) {
+  auto isLong = [](int64_t size) { return size != 1; };
+  if (!isLong(to[dim]) || !llvm::equal(llvm::make_filter_range(from, isLong), llvm::make_filter_range(to, isLong)))
+    return std::nullopt;
+  int64_t before = llvm::count_if(to.take_front(dim), isLong);
+  for (auto [at, size] : llvm::enumerate(from))
+    if (isLong(size) && before-- == 0)
+      return static_cast<int64_t>(at);
+  return std::nullopt;
+}
+
 /// Keeps the number of the op's epoch.
 static void inEpochOf(Operation *op, Operation *created) {
   if (Attribute epoch = op->getDiscardableAttr(ttcore::epochName))
@@ -106,9 +121,11 @@ struct CutOps : ttir::impl::TTIRCutOpsBase<CutOps> {
     if (!changed)
       return markAllAnalysesPreserved();
     // Whole results that only parts of others were computed of.
-    for (auto &entry : known)
-      if (entry.first.use_empty())
-        entry.first.getDefiningOp()->erase();
+    for (Block &block : getOperation().getBody())
+      for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
+        if ((op.hasTrait<trait::KeepsOrder>() || known.contains(op.getNumResults() ? op.getResult(0) : Value())) &&
+            isOpTriviallyDead(&op))
+          op.erase();
   }
 
 private:
@@ -202,10 +219,29 @@ private:
   /// A part of a value: the one that was computed by itself, else a slice.
   static Value partOf(OpBuilder &builder, Operation *op, Location loc, Value value, int64_t dim, int64_t number,
                       int64_t count, const llvm::DenseMap<Value, InParts> &known) {
-    auto found = known.find(value);
-    if (found != known.end() && found->second.dim == dim && static_cast<int64_t>(found->second.parts.size()) == count)
-      return found->second.parts[number];
     ArrayRef<int64_t> shape = typeOf(value).getShape();
+    // Behind changes of dimensions of size 1.
+    std::optional<int64_t> at = dim;
+    for (Value source = value; at; source = source.getDefiningOp()->getOperand(0)) {
+      auto found = known.find(source);
+      if (found != known.end() && found->second.dim == *at &&
+          static_cast<int64_t>(found->second.parts.size()) == count) {
+        Value part = found->second.parts[number];
+        if (source == value)
+          return part;
+        SmallVector<int64_t> reshaped(shape);
+        reshaped[dim] /= count;
+        auto sizes = llvm::map_to_vector(reshaped, [](int64_t size) { return static_cast<int32_t>(size); });
+        auto result =
+            ttir::ReshapeOp::create(builder, loc, typeOf(value).clone(reshaped), part, builder.getI32ArrayAttr(sizes));
+        inEpochOf(op, result);
+        return result;
+      }
+      Operation *producer = source.getDefiningOp();
+      if (!producer || !producer->hasTrait<trait::KeepsOrder>())
+        break;
+      at = sameDimension(typeOf(producer->getOperand(0)).getShape(), typeOf(source).getShape(), *at);
+    }
     SmallVector<int64_t> begins(shape.size(), 0), ends(shape);
     begins[dim] = shape[dim] / count * number;
     ends[dim] = begins[dim] + shape[dim] / count;

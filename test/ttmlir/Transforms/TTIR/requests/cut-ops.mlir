@@ -37,6 +37,39 @@ func.func @chain(%x: tensor<4x8xf32>, %w: tensor<8x6xf32>) -> (tensor<4x6xf32>, 
 
 // -----
 
+// Changes of dimensions of size 1 between ops that are cut in the same way apply to the parts.
+// CHECK-LABEL: func.func @behind_a_batch
+// CHECK-COUNT-2: "ttir.abs"({{.*}} -> tensor<2x6xf32>
+// CHECK-NOT: "ttir.concat"
+// CHECK: %[[R0:.*]] = "ttir.reshape"(%{{.*}}) <{shape = [1 : i32, 2 : i32, 6 : i32]}> : (tensor<2x6xf32>) -> tensor<1x2x6xf32>
+// CHECK-NEXT: "ttir.exp"(%[[R0]]) {ttcore.part = 0 : i64}
+// CHECK-NEXT: %[[R1:.*]] = "ttir.reshape"(%{{.*}}) <{shape = [1 : i32, 2 : i32, 6 : i32]}>
+// CHECK-NEXT: "ttir.exp"(%[[R1]]) {ttcore.part = 1 : i64}
+// CHECK-NEXT: "ttir.concat"{{.*}} -> tensor<1x4x6xf32>
+func.func @behind_a_batch(%x: tensor<4x6xf32>) -> tensor<1x4x6xf32> {
+  %0 = "ttir.abs"(%x) {ttcore.cut = array<i64: -2, 2>} : (tensor<4x6xf32>) -> tensor<4x6xf32>
+  %1 = "ttir.reshape"(%0) <{shape = [1 : i32, 1 : i32, 4 : i32, 6 : i32]}> : (tensor<4x6xf32>) -> tensor<1x1x4x6xf32>
+  %2 = "ttir.reshape"(%1) <{shape = [1 : i32, 4 : i32, 6 : i32]}> : (tensor<1x1x4x6xf32>) -> tensor<1x4x6xf32>
+  %3 = "ttir.exp"(%2) {ttcore.cut = array<i64: -2, 2>} : (tensor<1x4x6xf32>) -> tensor<1x4x6xf32>
+  return %3 : tensor<1x4x6xf32>
+}
+
+// -----
+
+// Other reshapes change which elements are in a part.
+// CHECK-LABEL: func.func @behind_a_reshape
+// CHECK: "ttir.concat"
+// CHECK-COUNT-2: "ttir.slice_static"
+// CHECK: "ttir.exp"
+func.func @behind_a_reshape(%x: tensor<4x6xf32>) -> tensor<6x4xf32> {
+  %0 = "ttir.abs"(%x) {ttcore.cut = array<i64: -2, 2>} : (tensor<4x6xf32>) -> tensor<4x6xf32>
+  %1 = "ttir.reshape"(%0) <{shape = [6 : i32, 4 : i32]}> : (tensor<4x6xf32>) -> tensor<6x4xf32>
+  %2 = "ttir.exp"(%1) {ttcore.cut = array<i64: -2, 2>} : (tensor<6x4xf32>) -> tensor<6x4xf32>
+  return %2 : tensor<6x4xf32>
+}
+
+// -----
+
 // No op concatenates what only parts read; one part is the op.
 // CHECK-LABEL: func.func @parts_only
 // CHECK-COUNT-2: "ttir.abs"
