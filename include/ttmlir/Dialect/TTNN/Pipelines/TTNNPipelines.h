@@ -224,6 +224,10 @@ struct TTIRToTTNNPipelineOptions : TTNNDeviceOptions {
   Option<bool> epochTransposeGrids{*this, "epoch-transpose-grids",
                                    llvm::cl::desc("Exchange rows and columns of a grid that finds no room"),
                                    llvm::cl::init(false)};
+  Option<std::string> epochOverrides{
+      *this, "epoch-overrides",
+      llvm::cl::desc("NAME=GRID:CORE:transposed,...: cores of ops by the names of their locations"),
+      llvm::cl::init("")};
   /// The level that the options request: a user who chooses layouts has at least 1.
   int level() const {
     const bool chooses = !overrideOutputLayout.empty() || !insertMemReconfig.empty() || !overrideConv2dConfig.empty();

@@ -201,6 +201,11 @@ def TTNNPlaceEpochs : Pass<"ttnn-place-epochs", "::mlir::ModuleOp"> {
     - `any`: some grid, the same in each run.
     - `auto`: `ribbon` for programs with convolutions, else `work`.
 
+    `overrides` requests places for ops by the names of their locations, as `NAME=GRID:CORE:transposed`; each part may be
+    missing. `relu=2x4:1x0` places the op on 2 rows and 4 columns of cores, the first in row 1 and column 0. The part of
+    number 1 of an op that is computed in parts (`ttcore.part`) is `NAME#1`. If the requested cores are occupied, the op
+    begins an epoch. A name without an op is ignored: a model may have several programs.
+
     Results do not depend on this pass. It sets attributes, which flatbuffers keep for reports:
 
     - `ttcore.placed_epoch`: the number of the epoch in the program,
@@ -230,7 +235,8 @@ def TTNNPlaceEpochs : Pass<"ttnn-place-epochs", "::mlir::ModuleOp"> {
     Option<"otherGrids", "other-grids", "bool", "true",
            "Try other grids of an op before the epoch ends because the preferred one finds no room">,
     Option<"transposeGrids", "transpose-grids", "bool", "false",
-           "Exchange rows and columns of a grid that finds no room">
+           "Exchange rows and columns of a grid that finds no room">,
+    Option<"overrides", "overrides", "std::string", "\"\"", "NAME=GRID:CORE:transposed,...: places that are requested">
   ];
 }
 

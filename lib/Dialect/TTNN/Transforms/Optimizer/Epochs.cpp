@@ -4,6 +4,7 @@
 #include "Epochs.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/Sequence.h"
 #include "llvm/ADT/bit.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -42,6 +43,11 @@ public:
         return std::pair(row, static_cast<int64_t>(llvm::countr_zero(run)));
     }
     return std::nullopt;
+  }
+
+  bool isFree(int64_t row, int64_t column, int64_t rows, int64_t wide) const {
+    const uint64_t mask = llvm::maskTrailingOnes<uint64_t>(wide) << column;
+    return llvm::all_of(llvm::seq(row, row + rows), [&](int64_t each) { return (free[each] & mask) == mask; });
   }
 
   void take(int64_t row, int64_t column, int64_t rows, int64_t wide) {
@@ -169,19 +175,28 @@ private:
   std::optional<EpochPlace> put(const EpochOp &op, const Plan &plan, FreeCores &cores) {
     for (const GridChoice &grid : preferred(op, plan)) {
       for (bool isTransposed : {false, true}) {
-        if (isTransposed && (!options.transposeGrids || grid.rows == grid.columns))
-          break;
+        const bool isFixed = op.isTransposed || op.core || !options.transposeGrids || grid.rows == grid.columns;
+        if (isFixed && isTransposed != op.isTransposed)
+          continue;
         const int64_t rows = isTransposed ? grid.columns : grid.rows, columns = isTransposed ? grid.rows : grid.columns;
-        if (auto at = cores.find(rows, columns)) {
+        if (auto at = find(op, cores, rows, columns)) {
           cores.take(at->first, at->second, rows, columns);
           return EpochPlace{0, at->first, at->second, grid, isTransposed};
         }
       }
       // An op that fits into no epoch would not be placed at all.
-      if (!options.otherGrids && grid.rows <= options.rows && grid.columns <= options.columns)
+      if (!options.otherGrids && (op.isTransposed || (grid.rows <= options.rows && grid.columns <= options.columns)))
         break;
     }
     return std::nullopt;
+  }
+
+  static std::optional<std::pair<int64_t, int64_t>> find(const EpochOp &op, const FreeCores &cores, int64_t rows,
+                                                         int64_t columns) {
+    if (!op.core)
+      return cores.find(rows, columns);
+    const auto [row, column] = *op.core;
+    return cores.isFree(row, column, rows, columns) ? std::optional(std::pair(row, column)) : std::nullopt;
   }
 
   /// The work that an epoch does in a cycle, including its launch.

@@ -6,6 +6,7 @@
 #include "mlir/Support/LLVM.h"
 #include "llvm/ADT/SmallVector.h"
 
+#include <array>
 #include <cstdint>
 #include <optional>
 
@@ -18,11 +19,14 @@ struct GridChoice {
   int64_t cores() const { return rows * columns; }
 };
 
-/// An op to place. work: its cycles on one core.
+/// An op to place. work: its cycles on one core. core: the first one that is requested; every grid fits there.
+/// isTransposed: rows and columns of the grid have to be exchanged.
 struct EpochOp {
   SmallVector<GridChoice, 16> grids;
   int64_t work = 1;
   std::optional<int64_t> requestedEpoch;
+  std::optional<std::array<int64_t, 2>> core;
+  bool isTransposed = false;
 };
 
 /// The place of an op. The rows and columns of the grid are exchanged on the chip if it is transposed.

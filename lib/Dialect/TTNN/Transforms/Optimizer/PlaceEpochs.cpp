@@ -3,6 +3,7 @@
 
 #include "Epochs.h"
 #include "LegalLayouts.h"
+#include "Overrides.h"
 
 #include "ttmlir/Dialect/TTCore/Transforms/Constants.h"
 #include "ttmlir/Dialect/TTCore/Transforms/PlacedOps.h"
@@ -10,6 +11,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
+#include "llvm/ADT/StringMap.h"
 
 #include <cmath>
 
@@ -53,6 +55,12 @@ static int64_t cyclesOf(Work work, const ::ttmlir::cost::Speed &speed, int64_t c
 }
 
 namespace {
+/// The place that the option `overrides` requests for an op.
+struct PlaceRequest {
+  std::optional<std::array<int64_t, 2>> grid, core; // rows and columns; row and column
+  bool isTransposed = false;
+};
+
 struct PlaceEpochs : ttnn::impl::TTNNPlaceEpochsBase<PlaceEpochs> {
   using Base::Base;
 
@@ -64,6 +72,8 @@ struct PlaceEpochs : ttnn::impl::TTNNPlaceEpochsBase<PlaceEpochs> {
                            << "'; expected auto, work, ribbon, smallest or any";
       return signalPassFailure();
     }
+    if (failed(parseOverrides(module)))
+      return signalPassFailure();
     if (llvm::none_of(module.getOps<func::FuncOp>(), choosesLayouts))
       return;
     ttcore::ChipDescAttr desc = chipOf(module);
@@ -95,6 +105,59 @@ struct PlaceEpochs : ttnn::impl::TTNNPlaceEpochsBase<PlaceEpochs> {
   }
 
 private:
+  LogicalResult parseOverrides(ModuleOp module) {
+    requests.clear();
+    auto areNumbers = [](StringRef text, std::optional<std::array<int64_t, 2>> &found, int64_t least) {
+      if (text.empty())
+        return true;
+      auto [first, second] = text.split('x');
+      std::array<int64_t, 2> numbers;
+      if (first.getAsInteger(10, numbers[0]) || second.getAsInteger(10, numbers[1]) || numbers[0] < least ||
+          numbers[1] < least || std::max(numbers[0], numbers[1]) > mostEpochRows)
+        return false;
+      found = numbers;
+      return true;
+    };
+    for (StringRef entry : llvm::split(StringRef(overrides), ',')) {
+      if (entry.empty())
+        continue;
+      auto [name, value] = entry.split('=');
+      SmallVector<StringRef> parts;
+      value.split(parts, ':');
+      PlaceRequest &request = requests[name];
+      request.isTransposed = parts.size() == 3 && parts[2] == "transposed";
+      if (name.empty() || parts.size() > 3 || (parts.size() == 3 && !parts[2].empty() && !request.isTransposed) ||
+          !areNumbers(parts[0], request.grid, 1) || (parts.size() > 1 && !areNumbers(parts[1], request.core, 0)))
+        return module.emitOpError() << "ttnn-place-epochs: overrides has '" << entry
+                                    << "'; expected NAME=ROWSxCOLUMNS:ROWxCOLUMN:transposed, such as relu=2x4:1x0";
+    }
+    return success();
+  }
+
+  PlaceRequest requestOf(Operation *op) const {
+    std::string name = nameOf(op->getLoc()).str();
+    if (auto part = op->getAttrOfType<IntegerAttr>(ttcore::partName))
+      name += "#" + std::to_string(part.getInt());
+    return requests.lookup(name);
+  }
+
+  /// Leaves the grids of an op that fit where they are requested.
+  static LogicalResult fit(Operation *op, EpochOp &found, const ChipMemory &chip) {
+    const std::array<int64_t, 2> core = found.core.value_or(std::array<int64_t, 2>{0, 0});
+    const SmallVector<GridChoice, 16> all = found.grids;
+    llvm::erase_if(found.grids, [&](const GridChoice &grid) {
+      const int64_t rows = found.isTransposed ? grid.columns : grid.rows,
+                    columns = found.isTransposed ? grid.rows : grid.columns;
+      return core[0] + rows > chip.gridRows || core[1] + columns > chip.gridColumns;
+    });
+    if (!found.grids.empty())
+      return success();
+    return op->emitOpError() << "none of its " << all.size() << " grids, such as " << all.front().rows << 'x'
+                             << all.front().columns << (found.isTransposed ? " (transposed)" : "") << ", fits at core "
+                             << core[0] << ", " << core[1] << "; there are " << chip.gridRows << 'x' << chip.gridColumns
+                             << " cores (ttnn-place-epochs overrides)";
+  }
+
   LogicalResult place(func::FuncOp function, const ChipMemory &chip, const ::ttmlir::cost::Speed &speed,
                       const EpochOptions &options) {
     SmallVector<Operation *> computing;
@@ -128,12 +191,17 @@ private:
     found.work = cyclesOf(work, speed, 1);
     if (auto epoch = op->getAttrOfType<IntegerAttr>(ttcore::epochName))
       found.requestedEpoch = epoch.getInt();
+    const PlaceRequest request = requestOf(op);
+    found.core = request.core;
+    found.isTransposed = request.isTransposed;
     const PlacedTensor &result = tensors.outs[0];
     FailureOr<ttcore::GridAttr> requested = ttcore::requestedGrid(op);
     if (failed(requested))
       return failure();
     std::array<int64_t, 2> grid = {0, 0}; // of the only choice
-    if (*requested) {
+    if (request.grid) {
+      grid = *request.grid;
+    } else if (*requested) {
       grid = {requested->getShape()[0], requested->getShape()[1]};
       if (grid[0] > chip.gridRows || grid[1] > chip.gridColumns)
         return op->emitOpError() << ttcore::gridName << " is " << grid[0] << 'x' << grid[1] << "; there are "
@@ -148,6 +216,8 @@ private:
     }
     if (grid[0] > 0) {
       found.grids.push_back({grid[0], grid[1], cyclesOf(work, speed, grid[0] * grid[1]), l1Of(op, tensors, chip)});
+      if (failed(fit(op, found, chip)))
+        return failure();
       return found;
     }
     SmallVector<GridChoice, 16> unsharded;
@@ -167,8 +237,12 @@ private:
         grid.l1 = l1;
       found.grids = std::move(unsharded);
     }
+    if ((found.core || found.isTransposed) && failed(fit(op, found, chip)))
+      return failure();
     return found;
   }
+
+  llvm::StringMap<PlaceRequest> requests;
 
   /// Bytes of each core with the current placement of the result.
   static int64_t l1Of(Operation *op, const OpTensors &tensors, const ChipMemory &chip) {

@@ -7,6 +7,7 @@
 // RUN: ttmlir-opt %s --ttir-to-ttnn-backend-pipeline="enable-epochs=true epoch-policy=ribbon" | FileCheck %s --check-prefix=RIBBON
 // RUN: ttmlir-opt %s --ttir-to-ttnn-backend-pipeline="enable-epochs=true epoch-one-row=true" | FileCheck %s --check-prefix=ROW
 // RUN: ttmlir-opt %s --ttir-to-ttnn-backend-pipeline="enable-epochs=true epoch-rows=3 epoch-columns=5" | FileCheck %s --check-prefix=CHIP
+// RUN: ttmlir-opt %s --ttir-to-ttnn-backend-pipeline="enable-epochs=true epoch-overrides=mm=4x2:1x3:transposed,gelu=:1x2,absent=1x1" | FileCheck %s --check-prefix=PLACED
 // RUN: ttmlir-opt %s --ttir-to-ttnn-backend-pipeline | FileCheck %s --check-prefix=NONE
 
 // Flatbuffers keep where ops are.
@@ -47,9 +48,14 @@
 
 // CHIP-LABEL: @chain
 // CHIP-COUNT-6: ttcore.placed_cores = array<i64: {{[0-2], [0-4], [12], [1-4]}}>
+
+// Requested places hold; an op whose cores are occupied begins an epoch. A name without an op is ignored.
+// PLACED-LABEL: @chain
+// PLACED: "ttnn.matmul"{{.*}}ttcore.placed_cores = array<i64: 1, 3, 2, 4>{{.*}}ttcore.placed_epoch = 0 : i64{{.*}}ttcore.placed_transposed = true
+// PLACED: "ttnn.gelu"{{.*}}ttcore.placed_cores = array<i64: 1, 2, {{[0-9, ]+}}>{{.*}}ttcore.placed_epoch = {{[01]}} : i64
 func.func @chain(%x: tensor<256x256xbf16>, %w: tensor<256x512xbf16>, %v: tensor<512x256xbf16>) -> tensor<256x256xbf16> {
-  %0 = "ttir.matmul"(%x, %w) : (tensor<256x256xbf16>, tensor<256x512xbf16>) -> tensor<256x512xbf16>
-  %1 = "ttir.gelu"(%0) {ttcore.fusion_group = "alone"} : (tensor<256x512xbf16>) -> tensor<256x512xbf16>
+  %0 = "ttir.matmul"(%x, %w) : (tensor<256x256xbf16>, tensor<256x512xbf16>) -> tensor<256x512xbf16> loc("mm")
+  %1 = "ttir.gelu"(%0) {ttcore.fusion_group = "alone"} : (tensor<256x512xbf16>) -> tensor<256x512xbf16> loc("gelu")
   %2 = "ttir.matmul"(%1, %v) : (tensor<256x512xbf16>, tensor<512x256xbf16>) -> tensor<256x256xbf16>
   %3 = "ttir.softmax"(%2) {dimension = 1 : si32} : (tensor<256x256xbf16>) -> tensor<256x256xbf16>
   %4 = "ttir.sum"(%3) {dim_arg = [1 : i32], keep_dim = true} : (tensor<256x256xbf16>) -> tensor<256x1xbf16>
