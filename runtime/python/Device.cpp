@@ -148,6 +148,30 @@ void bindDevice(nb::module_ &module) {
       .def_ro("peak_bytes_allocated_per_bank", &sim::MemoryView::peak, "High-water mark.")
       .def_prop_ro("block_table", &blockTable);
 
+  nb::class_<sim::BankAllocator>(module, "BankAllocator", "Allocates blocks of a bank, each in the lowest free piece.")
+      .def(
+          "__init__",
+          [](sim::BankAllocator *self, int64_t base, int64_t end, int64_t alignment) {
+            if (base < 0 || end < base || alignment < 1)
+              throw Error("BankAllocator: base is " + std::to_string(base) + ", end " + std::to_string(end) +
+                          ", alignment " + std::to_string(alignment) + "; expected 0 <= base <= end, 1 <= alignment");
+            new (self) sim::BankAllocator(base, end, alignment, sim::Fit::Lowest);
+          },
+          nb::arg("base"), nb::arg("end"), nb::arg("alignment"), "Bytes.")
+      .def(
+          "allocate",
+          [](sim::BankAllocator &self, int64_t bytes, std::string label) {
+            if (bytes < 0)
+              throw Error("BankAllocator.allocate: bytes is " + std::to_string(bytes) + "; expected 0 or more");
+            std::optional<sim::Block> block;
+            if (bytes <= self.capacity())
+              block = self.allocate(bytes, std::move(label));
+            return block ? std::optional(block->address) : std::nullopt;
+          },
+          nb::arg("bytes"), nb::arg("label"), "The address; None if there is no free piece of that size.")
+      .def_prop_ro("allocated", &sim::BankAllocator::allocated)
+      .def_prop_ro("free", &sim::BankAllocator::free);
+
   const auto view = [](const MeshDevice &self) {
     nb::object type = nb::module_::import_("_ttmlir_runtime").attr("runtime").attr("MemoryBufferType");
     nb::dict views;
