@@ -31,7 +31,9 @@ def filled(value: float) -> Callable[..., Tensor]:
 
 
 def arange(*device: Any, out: TensorSpec, start: int, end: int, step: int, arange_dimension: int = 0) -> Tensor:
-    values = torch.arange(start, end, step, dtype=out.dtype)
+    # torch.arange has no unsigned integers.
+    unsigned = out.dtype in (torch.uint16, torch.uint32)
+    values = torch.arange(start, end, step, dtype=torch.int64 if unsigned else out.dtype).to(out.dtype)
     return values.reshape([-1 if d == arange_dimension else 1 for d in range(len(out.shape))]).expand(out.shape)
 
 

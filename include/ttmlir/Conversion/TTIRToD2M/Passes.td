@@ -6,6 +6,27 @@
 
 include "mlir/Pass/PassBase.td"
 
+def TTIRWidenPaddedBlocks : Pass<"ttir-widen-padded-blocks", "::mlir::func::FuncOp"> {
+  let summary = "Compute rows of block formats that end within a block in f32";
+  let description = [{
+    16 elements of a row share an exponent. Where a row has another number of elements, its last block contains padding
+    of the tile, which holds what the op makes of zeros: the reciprocal is infinite, and the elements beside it would be
+    lost. Such ops are computed in f32, and the padding is zeroed before their results are rounded.
+
+    Before:
+    ```mlir
+    %0 = "ttir.reciprocal"(%x) : (tensor<32x40x!blocks>) -> tensor<32x40x!blocks>
+    ```
+    After:
+    ```mlir
+    %0 = "ttir.typecast"(%x) : (tensor<32x40x!blocks>) -> tensor<32x40xf32>
+    %1 = "ttir.reciprocal"(%0) : (tensor<32x40xf32>) -> tensor<32x40xf32>
+    %2 = "ttir.where"(%positions, %1, %zero) : (tensor<1x40xf32>, tensor<32x40xf32>, tensor<1x1xf32>) -> ...
+    %3 = "ttir.typecast"(%2) : (tensor<32x40xf32>) -> tensor<32x40x!blocks>
+    ```
+  }];
+}
+
 // A pass on modules: constants become symbols.
 def TTIRToD2M : Pass<"ttir-to-d2m", "::mlir::ModuleOp"> {
   let summary = "Convert TTIR to generics on L1 buffers";

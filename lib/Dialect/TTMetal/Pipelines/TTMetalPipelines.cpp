@@ -24,6 +24,7 @@ void ttmetal::createD2MFrontendPipeline(OpPassManager &manager, const D2MPipelin
   manager.addNestedPass<func::FuncOp>(ttir::createTTIRImplicitBroadcastFold());
   if (!options.globalDataFormat.empty())
     manager.addPass(ttir::createTTIRGlobalDataFormatConversion({options.globalDataFormat}));
+  manager.addNestedPass<func::FuncOp>(createTTIRWidenPaddedBlocks());
   TTIRToD2MOptions lowering;
   lowering.overrideDeviceShape.assign(options.overrideDeviceShape.begin(), options.overrideDeviceShape.end());
   lowering.numStreamBuffers = options.numStreamBuffers;
