@@ -436,10 +436,10 @@ def is_type_of_ops(name: Any) -> bool:
     """Returns whether ops can be of this type: of PyBuda, of PyTorch, or of the netlist."""
     if not isinstance(name, str) or not name:
         return False
-    from .placement.recipes import TYPES  # imports this module
+    from .capture.functions import LABELS  # imports this module
 
     low = name.lower()
-    own = TYPES | {op.lower() for op in OPS}
+    own = {*LABELS.values(), *(op.lower() for op in OPS)}
     return low in own or any(callable(getattr(x, low, None)) for x in (torch, torch.nn.functional, torch.Tensor))
 
 

@@ -20,5 +20,9 @@ class OptionError(PyBudaError, TypeError, ValueError):
     """
 
 
+class PlacementError(PyBudaError):
+    """Ops or queues that cannot be placed as the configuration asks."""
+
+
 class VerificationError(PyBudaError, AssertionError):
     """A result that differs from its reference; says which, and how far."""

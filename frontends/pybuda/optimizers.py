@@ -9,11 +9,11 @@ from typing import Any
 import torch
 from ttmlir.torch.options import Options
 
+from .capture.computing import Computing
 from .capture.formats import FLOATS, DataFormat
 from .capture.graph import Compiled, OnChip
 from .enums import OPTIMIZER
 from .errors import PyBudaError
-from .placement.computing import Computing
 from .tensor import Parameter, Tensor
 
 

@@ -14,8 +14,10 @@ from _ttmlir_runtime import runtime
 from ttmlir.options import CompileOptions
 from ttmlir.torch.options import Options
 
+from .capture.computing import AS_BY_DEFAULT, Computing
 from .capture.formats import FLOATS, DataFormat, check_float, data_format_of
 from .capture.graph import Compiled, Parts, accumulate
+from .capture.requests import Requests, epoch_options
 from .capture.trace import Formats, Trace
 from .config import _get_global_compiler_config, cache_of_programs, check_device_mode, precisions
 from .device import loss_arguments, through
@@ -23,10 +25,8 @@ from .enums import FORWARD, BackendDevice, BackendType, DeviceMode
 from .errors import PyBudaError
 from .module import Module
 from .optimizers import Optimizer
-from .placement import Optimizing, Traced, computed_nodes, computed_steps, place, programs_of, spills, write
-from .placement.chip import SIMULATED, chip_of
-from .placement.computing import AS_BY_DEFAULT, Computing
-from .placement.requests import Requests, epoch_options
+from .placement import Optimizing, Traced, graph_of, overridden_places, place, programs_of, spills, take_rows, write
+from .tenstorrent.chip import SIMULATED, chip_of
 from .tenstorrent.image import ImageError, ImageModule, TTDeviceImage, dtype_of, image_of
 from .tenstorrent.reports import DeviceConfig, Reports, get_device_config
 
@@ -200,11 +200,16 @@ class TTDevice(Reports):
 
         chip, options = chip_of(self.arch, config), self.placing(self.options(formats.base))
         names = [*keys, *self.modules[0].input_names(len(inputs)), *(f"target_{i}" for i in range(len(targets)))]
-        requests = Requests.of(config, chip, self.chip_ids, names if losing else names[: len(keys) + len(inputs)])
+        inputs_end = len(keys) + len(inputs)
+        requests = Requests.of(
+            config, chip, self.chip_ids, names if losing else names[:inputs_end], names[len(keys) : inputs_end]
+        )
 
-        def run(parts: Parts) -> list[torch.Tensor]:
+        def run(parts: Parts, places: str) -> list[torch.Tensor]:
+            pipeline = CompileOptions(options.pipeline).with_({"epoch-overrides": places} if places else {})
+            placing = replace(options, pipeline=pipeline)
             self._compiled = Compiled(
-                function, len(keys), options, training=self.training, host_ops=self._host_ops(),
+                function, len(keys), placing, training=self.training, host_ops=self._host_ops(),
                 allow_host=config.enable_tvm_cpu_fallback, recompute=config.enable_recompute and self.training,
                 moves_depth=config.tm_cpu_fallback_max_depth if config.enable_tm_cpu_fallback else 0, parts=parts,
                 computing=computing, requests=requests,
@@ -214,10 +219,20 @@ class TTDevice(Reports):
             with torch.random.fork_rng():
                 return list(self._compiled(*buffers, *self._tracked(inputs), *(targets if losing else [])))
 
-        outputs = run({})
-        self._place(formats, inputs, targets if losing else ())
+        outputs = run({}, "")
+        given = inputs, targets if losing else ()
+        traced = self._traced(formats, *given)
+        graph = graph_of(traced, config)
+        if places := overridden_places(graph, chip, config):
+            outputs = run({}, places)
+            traced = self._traced(formats, *given)
+            graph = graph_of(traced, config)
+        self.placement = place(traced, graph, config)
+        self.used_nops |= self.compiled.copies
+        self._looped = {}
         if parts := self._spills(formats):
-            outputs = run(parts)
+            outputs = run(parts, places)
+            take_rows(graph, graph_of(self._traced(formats, *given), config))
         self._write_placement()
         return [x.detach() for x in outputs[: self._results]]
 
@@ -233,11 +248,9 @@ class TTDevice(Reports):
             )
         return {"forward" if kind == FORWARD else "backward": parts for kind, parts in found.items()}
 
-    def _place(self, formats: Formats, inputs: Sequence[torch.Tensor], targets: Sequence[torch.Tensor]) -> None:
-        """Places the compiled modules on the chips."""
-        config, arch = _get_global_compiler_config(), SIMULATED[self.arch]
-        first = self.modules[0]
-        optimizing, ran = None, computed_nodes(self.compiled.executables, arch)
+    def _traced(self, formats: Formats, inputs: Sequence[torch.Tensor], targets: Sequence[torch.Tensor]) -> Traced:
+        """Returns the compiled modules, to be placed on the chips."""
+        first, optimizing = self.modules[0], None
         trained = set(self.trained())
         if self.training and self.optimizer is not None:
             o = self.optimizer
@@ -246,25 +259,20 @@ class TTDevice(Reports):
                 name: o.compiled_step(x.shape, *self._step_of(name)) for name, x in self.trained().items()
                 if name in trained
             }  # fmt: skip
-            optimizing = Optimizing({name: step.graphs[0][1] for name, step in steps.items()}, o.kept,
-                                    ["lr", *o.numbers])  # fmt: skip
-            ran |= computed_steps({name: step.executables for name, step in steps.items()}, arch,
-                                  len(self.compiled.executables))  # fmt: skip
-        traced = Traced(
+            optimizing = Optimizing(steps, o.kept, ["lr", *o.numbers])
+        return Traced(
             first.name, self.arch, self.chip_ids, formats,
             {name: (tuple(x.shape), name in trained) for name, x in self.parameters().items()},
             first.input_names(len(inputs)), [f"target_{i}" for i in range(len(targets))], self._results, self._saved,
             inputs[0].shape[0] if inputs and inputs[0].dim() > 1 else 1, self.training, bool(targets),
-            self.compiled.graphs, self.op_names, optimizing, ran,
+            self.compiled.graphs, self.compiled.executables, self.op_names, optimizing,
         )  # fmt: skip
-        self.placement = place(traced, config)
-        self.used_nops |= self.compiled.copies
-        self._looped = {}
 
     def _write_placement(self) -> None:
         """Adds to the placement what runs of it, and writes the netlist."""
         assert self.placement is not None
-        self.placement.programs = programs_of(self.compiled.executables, self.placement.epochs, SIMULATED[self.arch])
+        graph, epochs = self.placement.graph, {op.name: x.epoch for op, x in self.placement.placement.of.items()}
+        self.placement.programs = programs_of(self.compiled.executables, graph, epochs, SIMULATED[self.arch])
         self.compiled.graphs.clear()
         try:
             self.netlist_filename = str(write(self.placement, _get_global_compiler_config()))

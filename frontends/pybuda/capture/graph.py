@@ -21,12 +21,12 @@ from ttmlir.torch.saved import partition
 from ..enums import BACKWARD as BACKWARD_EPOCH
 from ..enums import FORWARD as FORWARD_EPOCH
 from ..errors import PyBudaError
-from ..placement.computing import AS_BY_DEFAULT, Computing
 from ..placement.program import Executable, record_merged
-from ..placement.recipes import MOVES
-from ..placement.requests import NO_REQUESTS, Requests, check_parts
 from ..tools.reportify import compiling, requested_log
+from .computing import AS_BY_DEFAULT, Computing
 from .formats import DataFormat, split_products
+from .functions import MOVES
+from .requests import NO_REQUESTS, Requests, check_parts
 
 # PyTorch's tracing keeps state for the process.
 _tracing = threading.RLock()
@@ -198,7 +198,7 @@ class Compiled:
             )
         self.programs.append((kind, program))
         result = [program for report in reports for program in report.programs]
-        self.executables += [Executable(self.epoch_type or EPOCHS[kind], program.binary) for program in result]
+        self.executables += [Executable.of(program, self.epoch_type or EPOCHS[kind]) for program in result]
         self.graphs.append((kind, graph.graph))
         return program
 

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Balancer and placer: ops of a device on the grid of its chips, in epochs, and queues in memory; the netlist."""
+"""The netlist of a device: ops and places of its programs, in epochs, with blocks, and queues in memory."""
 
-from .build import Optimizing, Traced, place, spills
-from .graph import PlacementError
+from ..errors import PlacementError
+from .build import Optimizing, Traced, graph_of, overridden_places, place, spills, take_rows
 from .names import check_names
-from .program import Executable, computed_nodes, computed_steps, programs_of
+from .program import Executable, programs_of
 from .summary import Result, write
 
 __all__ = [
-    "Executable", "Optimizing", "PlacementError", "Result", "Traced", "check_names", "computed_nodes",
-    "computed_steps", "place", "programs_of", "spills", "write",
+    "Executable", "Optimizing", "PlacementError", "Result", "Traced", "check_names", "graph_of", "overridden_places",
+    "place", "programs_of", "spills", "take_rows", "write",
 ]  # fmt: skip

@@ -3,48 +3,52 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from torch.fx import Graph as FxGraph
+from torch.fx import Node
+from ttmlir.torch.importer import ON_HOST, is_call, is_supported
+from ttmlir.torch.saved import MODEL_OUTPUTS
 
-from ..capture.formats import DataFormat, MathFidelity
+from ..capture.computing import gradients
+from ..capture.formats import DataFormat, MathFidelity, data_format_of
+from ..capture.functions import in_epoch, plain, source_of
 from ..capture.trace import Formats
 from ..config import CompilerConfig
 from ..enums import BACKWARD, FORWARD, OPTIMIZER, BackendDevice
-from .chip import chip_of, host_chips
-from .graph import TILE, Graph, Op, PlacementError, Queue
-from .lower import Lowering, model_outputs
+from ..errors import PlacementError
+from ..tenstorrent.chip import SIMULATED, TILE, Chip, chip_of, host_chips
+from .derive import NO_CORES, Captured, Settings, Value
+from .graph import Graph, Op, Queue
 from .memory import allocate, edges_through_memory
+from .moves import reshaped
 from .names import check_forms
-from .parts import in_parts
-from .passes import as_in_program, evaluate_constants, prestride, tilize
-from .place import Placer
-from .program import Computed, of_step
+from .place import placed, policy_of
+from .program import Executable
 from .summary import Result
 from .times import Clock
-from .values import NO_CORES, Precisions, Value, compact, plain
 
 
 @dataclass
 class Optimizing:
-    """The steps of an optimizer, by parameter: graphs of weight, gradient, what is kept of it, and numbers; the names
-    of these."""
+    """The steps of an optimizer, by parameter: compiled functions of weight, gradient, what is kept of it, and numbers;
+    the names of these."""
 
-    graphs: Mapping[str, FxGraph]
+    steps: Mapping[str, Any]
     kept: Sequence[str]
     numbers: Sequence[str]
 
 
 @dataclass
 class Traced:
-    """The modules of a device as they were traced.
+    """The modules of a device as they were traced and compiled.
 
     states: shape and whether it is trained of each parameter and buffer. inputs, targets: names.
     results: how many the modules give. saved: names of the ops whose results are kept, behind the results.
-    ran: what computes nodes in each run, by epoch type and name.
     """
 
     name: str
@@ -59,142 +63,167 @@ class Traced:
     microbatch: int
     training: bool
     has_loss: bool
-    graphs: list[tuple[str, FxGraph]] = field(default_factory=list)
+    graphs: Sequence[tuple[str, FxGraph]] = ()
+    executables: Sequence[Executable] = ()
     op_names: Mapping[str, str] = field(default_factory=dict)
     optimizing: Optimizing | None = None
-    ran: Mapping[tuple[str, str], Computed] = field(default_factory=dict)
 
 
-def precisions(formats: Formats, config: CompilerConfig, epoch_type: str) -> Precisions:
+def settings_of(traced: Traced, config: CompilerConfig, epoch_type: str) -> Settings:
     """Returns how ops of an epoch type compute."""
+    formats = traced.formats
     defaults = {
-        "output_df": formats.default,
-        "math_fidelity": config.default_math_fidelity,
-        "accumulate_df": config.default_accumulate_df,
+        "math_fidelity": config.default_math_fidelity, "accumulate_df": config.default_accumulate_df,
         "intermediate_df": None,
-    }
+    }  # fmt: skip
     if epoch_type == OPTIMIZER and config.amp_level:
-        float32 = DataFormat.Float32
-        defaults |= {"output_df": float32, "math_fidelity": MathFidelity.HiFi4, "accumulate_df": float32}
-
+        defaults |= {"accumulate_df": DataFormat.Float32, "math_fidelity": MathFidelity.HiFi4}
         formats = replace(formats, rules=[rule for rule in formats.rules if rule.epoch_type == OPTIMIZER])
 
-    def setting(what: str, name: str, kind: str, gradient: bool = False) -> Any:
+    def setting(what: str, name: str, kind: str, gradient: bool) -> Any:
         found = formats.setting(what, name, kind or None, epoch_type, gradient)
         return defaults[what] if found is None else found
 
-    return Precisions(lambda name, kind: setting("output_df", name, kind), setting)
-
-
-def regard_as_gradient(op: Op, how: Precisions, kind: str) -> None:
-    """Marks an op whose result is the gradient of a parameter: rules with is_gradient_op are about it."""
-    op.attributes["gradient_op"] = True
-    op.df = how.setting("output_df", op.source, kind, True)
-    op.fidelity = how.setting("math_fidelity", op.source, kind, True).name
-    op.acc_df = how.setting("accumulate_df", op.source, kind, True)
-    op.spill_df = how.setting("intermediate_df", op.source, kind, True)
-    op.intermed_df = op.spill_df or op.df
+    chips = {in_epoch(name, epoch_type): ids for nodes, ids in config.fracture_groups for name, *_ in nodes}
+    return Settings(setting, chips, SIMULATED[traced.arch])
 
 
 def spills(result: Result) -> dict[str, dict[str, tuple[int, DataFormat]]]:
     """Returns products whose sums are in memory between parts of the inner dimension, in a format that a rule gives
     them: the elements of a part, and the format, by the function of PyTorch; for each epoch type."""
     found: dict[str, dict[str, tuple[int, DataFormat]]] = {}
-    for placed in (x for epoch in result.placement.epochs for x in epoch.placed):
-        op, m = (placed.op.parts or [placed.op])[0], placed.model
+    for each in (x for epoch in result.placement.epochs for x in epoch.placed):
+        op, m = (each.op.parts or [each.op])[0], each.model
         if op.is_product and op.spill_df is not None and m.m_k > 1:
-            found.setdefault(op.epoch_type, {})[op.node.partition("#")[0]] = m.u_kt * TILE, op.spill_df
+            found.setdefault(op.epoch_type, {})[op.node] = m.u_kt * TILE, op.spill_df
     return found
+
+
+def take_rows(graph: Graph, other: Graph) -> None:
+    """Replaces the ops of programs that compute ops by those of another compilation, which has more of them: by the
+    names of the ops of the module."""
+    rows: dict[str, list[tuple[int, int]]] = {}
+    for op in other.ops:
+        for x in op.parts or [op]:
+            rows.setdefault(x.name.partition(".dc.")[0], []).extend(op.rows)
+    for op in graph.ops:
+        names = {x.name.partition(".dc.")[0] for x in op.parts or [op]}
+        op.rows = tuple(sorted({row for name in names for row in rows.get(name, ())}))
 
 
 def graph_of(traced: Traced, config: CompilerConfig) -> Graph:
-    """Returns the graph of all epoch types."""
+    """Returns the graph of all epoch types.
+
+    Raises:
+        PlacementError: an entry of the configuration that has another form.
+    """
+    check_forms(config)
     graph = Graph(traced.name, microbatch=traced.microbatch)
-    formats = traced.formats
     queues: dict[str, Queue] = {}
     for name, (shape, _) in traced.states.items():
-        queues[name] = graph.queue(plain(name), compact(shape), formats.of(name), "parameter")
-    lowering = Lowering(graph, precisions(formats, config, FORWARD))
-    outputs: list[str] = []
+        queues[name] = graph.queue(plain(name), compact(shape), traced.formats.of(name), "parameter")
+    passes: list[Captured] = []
     for kind, fx in traced.graphs:
-        if kind == "forward":
-            outputs = forward(graph, lowering, fx, traced, queues)
-        else:
-            lowering.precisions = precisions(formats, config, BACKWARD)
-            backward(graph, lowering, fx, traced, queues, outputs)
+        epoch_type = FORWARD if kind == "forward" else BACKWARD
+        found = gradients(fx, len(traced.states)) if epoch_type == BACKWARD else set()
+        names = frozenset(node.name for node in found)
+        passes.append(Captured(graph, fx, epoch_type, settings_of(traced, config, epoch_type), names))
+    for number, captured in enumerate(passes):
+        add = forward if captured.epoch_type == FORWARD else backward
+        add(captured, traced, queues, passes[:number])
     if traced.optimizing is not None and traced.training:
-        optimize(graph, traced, queues, precisions(formats, config, OPTIMIZER))
+        optimize(graph, traced, queues, settings_of(traced, config, OPTIMIZER))
     for name in traced.op_names:
         if graph.op(name) is None:
             graph.aliases.setdefault(name, NO_CORES)
+    graph.ops.sort(key=lambda op: op.rows)
+    for op in graph.ops:
+        op.intermed_df = op.spill_df or op.df
+    if config.enable_conv_prestride:
+        prestride(graph)
     return graph
 
 
-def forward(graph: Graph, lowering: Lowering, fx: FxGraph, traced: Traced, queues: dict[str, Queue]) -> list[str]:
-    placeholders = [n for n in fx.nodes if n.op == "placeholder"]
-    names = [*traced.states, *traced.inputs, *traced.targets]
-    arguments: dict[str, Value] = {}
-    if len(names) == len(placeholders):
-        for name, node in zip(names, placeholders, strict=True):
+def compiled(captured: Captured, traced: Traced) -> None:
+    """Adds the programs of a graph."""
+    for number, executable in enumerate(traced.executables):
+        if executable.epoch_type == captured.epoch_type:
+            captured.add(executable, number)
+    captured.finish()
+
+
+def arguments_of(captured: Captured) -> list[Node]:
+    return [node for node in captured.nodes.values() if node.op == "placeholder"]
+
+
+def forward(captured: Captured, traced: Traced, queues: dict[str, Queue], _before: Sequence[Captured]) -> None:
+    graph, formats = captured.graph, traced.formats
+    names, given = [*traced.states, *traced.inputs, *traced.targets], arguments_of(captured)
+    states = {}
+    if len(names) == len(given):
+        for name, node in zip(names, given, strict=True):
             fake = node.meta["val"]
             if name not in queues:
-                queues[name] = graph.queue(plain(name), tuple(fake.shape), lowering.format_of(fake), "input")
-                queues[name].df = traced.formats.of(name) if fake.dtype.is_floating_point else queues[name].df
-            arguments[str(node.target)] = Value(queues[name], tuple(fake.shape))
-    returned = lowering.run(fx, FORWARD, arguments)
-    start, end = model_outputs(fx, traced.results + len(traced.saved))
-    builder = lowering.keep(FORWARD)
-    found: list[str] = []
-    for number, x in enumerate(returned[start:end]):
-        if not isinstance(x, Value):
-            found.append("")
-            continue
+                df = formats.of(name) if fake.dtype.is_floating_point else data_format_of(fake.dtype)
+                queues[name] = graph.queue(plain(name), tuple(fake.shape), df, "input")
+            states[node.name] = queues[name]
+            captured.values[node.name] = Value(queues[name], tuple(fake.shape))
+    compiled(captured, traced)
+    for name, value in captured.written.items():
+        if name in states:
+            states[name].producer = captured.computed(value)
+    on_host(captured)
+    start, end = model_outputs(captured, traced.results + len(traced.saved))
+    for number, x in enumerate(captured.results()[start:end]):
         kept = number - traced.results
+        if x is None:
+            continue
         if kept >= 0:
-            lowering.output(builder, x, f"{traced.saved[kept]}_intermediate", "intermediate")
+            captured.output(x, f"{traced.saved[kept]}_intermediate", "intermediate")
         else:
-            queue = lowering.output(builder, x, "", "output")
-            assert queue.producer is not None
-            queue.name = graph.unique(f"{traced.name}.output_{queue.producer.name}")
-            found.append(queue.name)
-    return found
+            queue = captured.output(x, "", "output")
+            source = queue.producer or x.node
+            last = source.parts[-1] if isinstance(source, Op) and source.parts else source
+            graph.rename(queue, f"{traced.name}.output_{last.name}")
+            queues[f"output {number}"] = queue
 
 
-def backward(
-    graph: Graph, lowering: Lowering, fx: FxGraph, traced: Traced, queues: dict[str, Queue], outputs: Sequence[str]
-) -> None:
-    arguments: dict[str, Value] = {}
-    tangents = [n for n in fx.nodes if n.op == "placeholder" and str(n.target).startswith("tangents")]
+def backward(captured: Captured, traced: Traced, queues: dict[str, Queue], before: Sequence[Captured]) -> None:
+    graph = captured.graph
+    for node in arguments_of(captured):
+        name = str(node.target)
+        for other in before:
+            if name in other.values:
+                captured.values[node.name] = other.values[name]
+    tangents = [node for node in arguments_of(captured) if str(node.target).startswith("tangents")]
     for number, node in enumerate(tangents):
         fake = node.meta["val"]
-        name = outputs[number] if number < len(outputs) else f"output_{number}"
+        output = queues.get(f"output {number}")
         kind = "constant" if traced.has_loss else "input"
-        queue = graph.queue(f"loss_{name}", tuple(fake.shape), lowering.format_of(fake), kind)
-        arguments[str(node.target)] = Value(queue, tuple(fake.shape))
-    returned = lowering.run(fx, BACKWARD, arguments)
+        df = traced.formats.default if fake.dtype.is_floating_point else data_format_of(fake.dtype)
+        queue = graph.queue(f"loss_{output.name if output else f'output_{number}'}", tuple(fake.shape), df, kind)
+        captured.values[node.name] = Value(queue, tuple(fake.shape))
+    compiled(captured, traced)
     names = [*traced.states, *traced.inputs, *traced.targets]
-    builder = lowering.keep(BACKWARD)
-    for name, x in zip(names, returned, strict=False):
-        if not isinstance(x, Value):
+    for name, x in zip(names, captured.results(), strict=False):
+        if x is None:
             continue
         if name in traced.states:
-            stored = x.reshaped(compact(x.shape))
-            queue = lowering.output(builder, stored, f"grad_acc_{plain(name)}", "gradient")
-            assert queue.producer is not None
-            kind = traced.op_names.get(queue.producer.source, queue.producer.type).lower()
-            regard_as_gradient(queue.producer, lowering.precisions, kind)
-            queue.df = queue.producer.df
-            queues[f"gradient of {name}"] = queue
+            stored = compact(x.shape)
+            queues[f"gradient of {name}"] = captured.output(
+                x.moved(stored, reshaped(x.shape, stored)), f"grad_acc_{plain(name)}", "gradient"
+            )
         else:
-            lowering.output(builder, x, f"output_grad_{plain(name)}", "output")
+            captured.output(x, f"output_grad_{plain(name)}", "output")
 
 
-def optimize(graph: Graph, traced: Traced, queues: dict[str, Queue], how: Precisions) -> None:
+def optimize(graph: Graph, traced: Traced, queues: dict[str, Queue], settings: Settings) -> None:
     """Adds the steps of the optimizer, one for each parameter that has a gradient."""
     step = traced.optimizing
     assert step is not None
     numbers = {name: graph.queue(f"opt_{name}", (1,), DataFormat.Float32, "parameter") for name in step.numbers}
-    for name, fx in step.graphs.items():
+    first = len(traced.executables)
+    for name, found in step.steps.items():
         gradient = queues.get(f"gradient of {name}")
         if gradient is None:
             continue
@@ -203,19 +232,86 @@ def optimize(graph: Graph, traced: Traced, queues: dict[str, Queue], how: Precis
             graph.queue(f"opt_{plain(name)}_{kind}", shape if kind != "t" else (1,), DataFormat.Float32, "state")
             for kind in step.kept
         ]
+        ((_, fx),) = found.graphs
+        captured = Captured(graph, fx, OPTIMIZER, settings, frozenset(), plain(name))
         reads = [queues[name], gradient, *states, *numbers.values()]
-        placeholders = [n for n in fx.nodes if n.op == "placeholder"]
-        arguments = {str(n.target): Value(q, q.shape) for n, q in zip(placeholders, reads, strict=True)}
-        lowering = Lowering(graph, how)
-        lowering.scope = plain(name)
-        df, first = queues[name].df, len(graph.ops)
-        returned = lowering.run(fx, OPTIMIZER, arguments)
-        for op in graph.ops[first:]:
-            op.node = of_step(name, op.node) if op.node else ""
+        for node, queue in zip(arguments_of(captured), reads, strict=True):
+            captured.values[node.name] = Value(queue, queue.shape)
+        df = queues[name].df
+        for executable in found.executables:
+            captured.add(executable, first)
+            first += 1
+        captured.finish()
         queues[name].df = df
-        for x, queue in zip(returned, [queues[name], *states], strict=False):
-            if isinstance(x, Value):
-                queue.producer = lowering.computed(lowering.keep(OPTIMIZER), x)
+        for x, queue in zip(captured.results(), [queues[name], *states], strict=False):
+            if x is not None:
+                queue.producer = captured.computed(x)
+
+
+def on_host(captured: Captured) -> None:
+    """Adds queues of values that PyTorch reads on the host, between programs."""
+    for node in captured.nodes.values():
+        if not is_call(node) or (not node.meta.get(ON_HOST) and is_supported(node)):
+            continue
+        if source := source_of(node)[0]:
+            captured.graph.aliases[source] = "PyTorch runs it, on the host"
+        for x in (captured.values.get(argument.name) for argument in node.all_input_nodes):
+            if x is not None and isinstance(x.node, Op):
+                captured.output(x, f"host_{node.name}_{x.node.type}", "output")
+
+
+def model_outputs(captured: Captured, results: int) -> tuple[int, int]:
+    """Returns where the results of the modules begin and end among what a forward graph returns."""
+    (output,) = [node for node in captured.nodes.values() if node.op == "output"]
+    end = output.meta.get(MODEL_OUTPUTS, len(captured.results()))
+    return max(0, end - results), end
+
+
+def prestride(graph: Graph) -> None:
+    """Notes at convolutions that read inputs with a stride that the host may lay the pixels of a stride next to each
+    other. The program's convolution reads the image in its own order."""
+    for op in graph.ops:
+        stride = max(op.attributes.get("stride", [1]))
+        if stride > 1 and isinstance(op.operands[0].source, Queue) and op.operands[0].source.kind == "input":
+            op.operands[0].tms = (*op.operands[0].tms, f"prestride: {stride}")
+
+
+def compact(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Returns how a parameter is stored: the small dimensions of windows next to each other."""
+    if len(shape) < 3 or shape[-1] >= TILE:
+        return shape
+    return (shape[0], math.prod(shape[1:]))
+
+
+def overridden_places(graph: Graph, chip: Chip, config: CompilerConfig) -> str:
+    """Returns the places that the configuration requests for ops of the netlist that the compiler has placed elsewhere,
+    as the option `epoch-overrides`.
+
+    Raises:
+        PlacementError: cores that the chip does not have, or an op of an optimizer's step.
+    """
+    found = []
+    for op in graph.ops:
+        overrides = config.op_overrides.get(op.name, {})
+        start, _, turned = overrides.get("placement", (None, None, False))
+        size = tuple(overrides.get("grid_shape", ()))
+        divides = len(size) == 2 and op.tiles.r % size[0] == op.tiles.c % size[1] == 0
+        grid = size if divides and size != op.placed.grid and size[0] <= chip.rows and size[1] <= chip.columns else ()
+        if not (grid or start is not None or turned):
+            continue
+        rows, columns = (grid or op.placed.grid)[:: -1 if turned else 1]
+        row, column = start or (0, 0)
+        if row + rows > chip.rows or column + columns > chip.columns:
+            at = f" at {tuple(start)}" if start is not None else ""
+            raise PlacementError(
+                f"No valid grids for op {op.name!r}{at}: none of {rows}x{columns} fits the {chip.rows}x{chip.columns} "
+                "cores of the device"
+            )
+        if op.epoch_type == OPTIMIZER:
+            raise PlacementError(f"op {op.name!r} is of an optimizer's step, whose cores the compiler chooses alone")
+        core = "{}x{}".format(*start) if start is not None else ""
+        found.append(f"{op.location}={'x'.join(map(str, grid))}:{core}{':transposed' if turned else ''}")
+    return ",".join(found)
 
 
 def chip_order(chips: Sequence[int], config: CompilerConfig) -> list[int]:
@@ -259,39 +355,28 @@ def loopbacks(graph: Graph, traced: Traced, config: CompilerConfig) -> list[tupl
     ]
 
 
-def place(traced: Traced, config: CompilerConfig) -> Result:
+def place(traced: Traced, graph: Graph, config: CompilerConfig) -> Result:
     """Returns the placed graph of a device.
 
     Raises:
         PlacementError: what the configuration asks for does not fit.
     """
-    check_forms(config)
     chip = chip_of(traced.arch, config)
-    graph = graph_of(traced, config)
-    if config.enable_consteval:
-        evaluate_constants(graph, traced.training, traced.ran)
-    if config.enable_conv_prestride:
-        prestride(graph)
-    as_in_program(graph, traced.ran)
-    if config.tti_dump_format == "backend" and config.enable_device_tilize:
-        tilize(graph)
-    in_parts(graph, traced.ran, config)
     assign_chips(graph, traced, config)
-    order = chip_order(traced.chips, config)
-    placer = Placer(graph, chip, order, config)
-    placement = placer.run()
-    graph.ops = [x.op for epoch in placement.epochs for x in epoch.placed]
+    placement = placed(graph, chip, chip_order(traced.chips, config), config)
     edges_through_memory(graph, placement, config.insert_queues)
     read = {x.source for op in graph.ops for x in op.operands}
+    read |= {x for pair in graph.same.items() for x in pair}
     graph.queues = [q for q in graph.queues if q in read or q.producer is not None]
     linked = loopbacks(graph, traced, config)
     layouts = allocate(graph, placement, chip, traced.chips, config)
-    for _, _, output, source in linked:
+    same = {a.name: b.name for a, b in graph.same.items()} | {output: source for _, _, output, source in linked}
+    for output, source in same.items():
         share(layouts, output, source)
     clock = Clock(chip, placement.epochs, graph.written(), config)
     return Result(
-        traced.name, graph, chip, list(traced.chips), placer.policy, placement, layouts, clock,
-        [(a, b) for a, b, _, _ in linked], {output: source for _, _, output, source in linked},
+        traced.name, graph, chip, list(traced.chips), policy_of(graph, config), placement, layouts, clock,
+        [(a, b) for a, b, _, _ in linked], same,
     )  # fmt: skip
 
 

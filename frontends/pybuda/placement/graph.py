@@ -4,25 +4,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from ..capture.formats import DataFormat
 from ..enums import FORWARD
-from ..errors import PyBudaError
+from ..errors import PlacementError
+from ..tenstorrent.chip import TILE
 
-TILE = 32
 BITS = {
     DataFormat.Float32: 32, DataFormat.Float16: 16, DataFormat.Float16_b: 16, DataFormat.Int32: 32,
     DataFormat.Int8: 8, DataFormat.UInt16: 16, DataFormat.RawUInt8: 8, DataFormat.RawUInt16: 16,
     DataFormat.RawUInt32: 32, DataFormat.Bfp8: 8, DataFormat.Bfp8_b: 8, DataFormat.Bfp4: 4, DataFormat.Bfp4_b: 4,
     DataFormat.Bfp2: 2, DataFormat.Bfp2_b: 2, DataFormat.Lf8: 8,
 }  # fmt: skip
-
-
-class PlacementError(PyBudaError):
-    """Ops or queues that cannot be placed as the configuration asks."""
 
 
 def round_up(size: int, alignment: int) -> int:
@@ -120,10 +116,12 @@ class Op(Node):
     """An op of the core set.
 
     epoch_type: fwd, bwd or opt. source: the op of the module that it is a part of, or "".
-    inner: tiles of the inner dimension of a product, else 0. work: nanoseconds of the program's ops that compute it, on
-        one core; None for copies that no program computes. place: where the compiler places them.
+    inner: tiles of the inner dimension of a product, else 0.
+    rows: ops of programs that compute it, as number of the program and index there. work: nanoseconds of theirs on one
+        core. place: where the compiler places them.
     parts: of a fused op the ops that it is made of. chip: which one it has to be on.
-    node: the node of PyTorch's graph that it is a part of. is_product: it is the whole of a product of PyTorch's.
+    node: the node of PyTorch's graph that it computes. is_product: that is a product of matrices.
+    location: the name of the program's op, which ttnn-place-epochs knows it by.
     spill_df: the format that a rule gives to sums that are in memory between parts of the inner dimension.
     """
 
@@ -139,8 +137,10 @@ class Op(Node):
     parts: list[Op] = field(default_factory=list)
     chip: int | None = None
     node: str = ""
+    location: str = ""
     is_product: bool = False
     spill_df: DataFormat | None = None
+    rows: tuple[tuple[int, int], ...] = ()
     work: float | None = None
     place: Place | None = None
 
@@ -149,13 +149,24 @@ class Op(Node):
         return tiles(self.shape)
 
     @property
+    def placed(self) -> Place:
+        """Returns the op's place.
+
+        Raises:
+            PlacementError: the compiler has not placed it.
+        """
+        if self.place is None:
+            raise PlacementError(f"op {self.name!r} has no cores: the compiler has not placed it")
+        return self.place
+
+    @property
     def is_matmul(self) -> bool:
         return (self.parts[0] if self.parts else self).type in MATMULS
 
 
 MATMULS = frozenset({"matmul", "conv2d"})
-# Ops that only move elements.
-MOVES = frozenset({"splice", "embedding", "index", "scatter", "pad", "sort"})
+# Ops that join elements of several operands.
+JOINS = frozenset({"splice", "embedding", "gather", "where"})
 
 
 @dataclass
@@ -163,6 +174,7 @@ class Graph:
     """Ops in the order of their schedule, and queues.
 
     aliases: names of ops of the module that are no ops here, with why.
+    same: queues of results that nothing computes, and the queues whose memory they are. fused: how many ops are fused.
     """
 
     name: str
@@ -170,6 +182,8 @@ class Graph:
     queues: list[Queue] = field(default_factory=list)
     aliases: dict[str, str] = field(default_factory=dict)
     microbatch: int = 1
+    same: dict[Queue, Node] = field(default_factory=dict)
+    fused: int = 0
     _names: set[str] = field(default_factory=set)
 
     def unique(self, name: str) -> str:
@@ -186,6 +200,15 @@ class Graph:
         found = Queue(self.unique(name), tuple(shape), df, kind, producer, entries)
         self.queues.append(found)
         return found
+
+    def keep(self, node: Node) -> None:
+        """Adds a queue that something reads; others of its name are there already, or are never read."""
+        if isinstance(node, Queue) and node not in self.queues:
+            node.name = self.unique(node.name)
+            self.queues.append(node)
+
+    def rename(self, queue: Queue, name: str) -> None:
+        queue.name = self.unique(name)
 
     def op(self, name: str) -> Op | None:
         return next((x for x in self.ops if x.name == name), None)
@@ -205,18 +228,6 @@ class Graph:
             if queue.producer is not None:
                 found.setdefault(queue.producer, []).append(queue)
         return found
-
-    def redirect(self, to: Mapping[Op, Op]) -> None:
-        """Has what reads or keeps the results of ops read and keep those of others."""
-        for op in self.ops:
-            for operand in op.operands:
-                operand.source = to.get(operand.source, operand.source)  # type: ignore[call-overload]
-        for queue in self.queues:
-            if queue.producer is not None:
-                queue.producer = to.get(queue.producer, queue.producer)
-
-    def named(self, names: Sequence[str]) -> Iterator[Op]:
-        yield from (op for op in self.ops if op.name in names)
 
 
 def divisors(n: int) -> list[int]:

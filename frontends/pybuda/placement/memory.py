@@ -1,16 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Queues: which edges go through memory, and where in which channel each buffer of a queue lies."""
+"""Queues: which edges go through memory, and the channel and address of each buffer."""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from _ttmlir_runtime import runtime
+
 from ..config import CompilerConfig
 from ..enums import DRAMPlacementAlgorithm
-from .chip import Chip, hops
-from .graph import Graph, Node, Op, PlacementError, Queue, divisors, round_up, tile_bytes, tiles
-from .models import DST_TILES, block
+from ..errors import PlacementError
+from ..tenstorrent.chip import Chip, hops
+from .blocks import DST_TILES, block
+from .graph import Graph, Node, Op, Queue, divisors, round_up, tile_bytes, tiles
 from .place import Placed, Placement
 
 HEADER_BYTES = 32  # of a buffer: its read and write pointers
@@ -73,10 +77,14 @@ def edges_through_memory(graph: Graph, placement: Placement, requested: Sequence
 
 
 class Channels:
-    """Free memory of the channels of one chip, or of the host: each is filled from below."""
+    """The channels of one chip, or of the host, each with an allocator of the runtime."""
 
     def __init__(self, count: int, size: int, base: int, alignment: int, what: str) -> None:
-        self.next, self.size, self.alignment, self.what = [base] * count, size, alignment, what
+        self.banks = [runtime.BankAllocator(round_up(base, alignment), size, alignment) for _ in range(count)]
+        self.what = what
+
+    def fits(self, channel: int, size: int) -> bool:
+        return bool(self.banks[channel].free >= size)
 
     def take(self, channel: int, size: int, name: str) -> int:
         """Returns the address of `size` bytes.
@@ -84,49 +92,41 @@ class Channels:
         Raises:
             PlacementError: there are not so many.
         """
-        if not 0 <= channel < len(self.next):
+        if not 0 <= channel < len(self.banks):
             raise PlacementError(
-                f"queue {name!r} is placed in {self.what} channel {channel}; expected 0 to {len(self.next) - 1}"
+                f"queue {name!r} is placed in {self.what} channel {channel}; expected 0 to {len(self.banks) - 1}"
             )
-        address = self.next[channel]
-        if address + size > self.size:
+        address: int | None = self.banks[channel].allocate(size, name)
+        if address is None:
             raise PlacementError(
-                f"queue {name!r} needs {size} bytes of {self.what} channel {channel}; it has {self.size - address} left"
+                f"queue {name!r} needs {size} bytes of {self.what} channel {channel}; it has "
+                f"{self.banks[channel].free} left"
             )
-        self.next[channel] = address + round_up(size, self.alignment)
         return address
 
 
-class Picker:
-    """Chooses the channel of the next buffer, by the algorithm of the configuration."""
+def picker(algorithm: DRAMPlacementAlgorithm, chip: Chip) -> Callable[[Channels, int, tuple[int, int]], int]:
+    """Returns what chooses the channel of the next buffer, of so many bytes and for a core."""
+    count = chip.memory.channels
+    half = (count + 1) // 2
+    flip = [c for low in range(half) for c in (low, low + half) if c < count]
+    order = itertools.cycle(flip if algorithm is DRAMPlacementAlgorithm.ROUND_ROBIN_FLIP_FLOP else range(count))
 
-    def __init__(self, algorithm: DRAMPlacementAlgorithm, chip: Chip) -> None:
-        self.chip, self.turn = chip, 0
-        count = chip.memory.channels
-        half = (count + 1) // 2
-        flip = [c for low in range(half) for c in (low, low + half) if c < count]
-        self.order = flip if algorithm is DRAMPlacementAlgorithm.ROUND_ROBIN_FLIP_FLOP else [*range(count)]
-        self.pick: Callable[[Channels, int, tuple[int, int]], int] = {
-            DRAMPlacementAlgorithm.GREATEST_CAPACITY: self._emptiest,
-            DRAMPlacementAlgorithm.CLOSEST: self._closest,
-        }.get(algorithm, self._in_turn)
+    def emptiest(channels: Channels, _size: int, _core: tuple[int, int]) -> int:
+        return min(range(count), key=lambda c: channels.banks[c].allocated)
 
-    def _in_turn(self, channels: Channels, size: int, core: tuple[int, int]) -> int:
-        self.turn += 1
-        channel = self.order[(self.turn - 1) % len(self.order)]
-        if channels.next[channel] + size <= channels.size:
-            return channel
-        return self._emptiest(channels, size, core)
+    def closest(channels: Channels, size: int, core: tuple[int, int]) -> int:
+        place = (chip.x[core[1]], chip.y[core[0]])
+        free = [c for c in range(count) if channels.fits(c, size)]
+        return min(free or [0], key=lambda c: (hops(chip.memory.places[c], place), c))
 
-    @staticmethod
-    def _emptiest(channels: Channels, size: int, core: tuple[int, int]) -> int:
-        return min(range(len(channels.next)), key=lambda c: (channels.next[c], c))
+    def in_turn(channels: Channels, size: int, core: tuple[int, int]) -> int:
+        channel = next(order)
+        return channel if channels.fits(channel, size) else emptiest(channels, size, core)
 
-    def _closest(self, channels: Channels, size: int, core: tuple[int, int]) -> int:
-        place = (self.chip.x[core[1]], self.chip.y[core[0]])
-        free = [c for c, used in enumerate(channels.next) if used + size <= channels.size]
-        places = self.chip.memory.places
-        return min(free or [0], key=lambda c: (hops(places[c], place), c))
+    if algorithm is DRAMPlacementAlgorithm.GREATEST_CAPACITY:
+        return emptiest
+    return closest if algorithm is DRAMPlacementAlgorithm.CLOSEST else in_turn
 
 
 def blocks_of(queue: Queue, user: Placed | None, reader: tuple[Op, int] | None) -> tuple[tuple[int, int], int]:
@@ -157,18 +157,10 @@ def allocate(
     """
     readers: dict[Node, list[tuple[Op, int]]] = graph.readers()
     memory = chip.memory
-    picker = Picker(config.dram_placement_algorithm, chip)
-    device = {
-        n: Channels(
-            memory.channels,
-            memory.channel_bytes,
-            round_up(chip.dram_base, chip.dram_alignment),
-            chip.dram_alignment,
-            "DRAM",
-        )
-        for n in chips
-    }
-    host = Channels(memory.host_channels, memory.host_bytes, 0, chip.dram_alignment, "host")
+    pick = picker(config.dram_placement_algorithm, chip)
+    alignment = chip.dram_alignment
+    device = {n: Channels(memory.channels, memory.channel_bytes, chip.dram_base, alignment, "DRAM") for n in chips}
+    host = Channels(memory.host_channels, memory.host_bytes, 0, alignment, "host")
     found: dict[Queue, Layout] = {}
     for queue in graph.queues:
         first = None if queue.producer is not None and not queue.is_ram else next(iter(readers.get(queue, [])), None)
@@ -196,11 +188,11 @@ def allocate(
         places = []
         for number in range(grid[0] * grid[1]):
             if on_host:
-                at = next((c for c in range(memory.host_channels) if host.next[c] + size <= host.size), 0)
+                at = next((c for c in range(memory.host_channels) if host.fits(c, size)), 0)
                 places.append((at, host.take(at, size, queue.name)))
                 continue
             core = core_of(user, number, grid)
-            at = channel if channel is not None else picker.pick(device[where], size, core)
+            at = channel if channel is not None else pick(device[where], size, core)
             places.append((at, device[where].take(at, size, queue.name)))
         found[queue] = Layout(queue, where, on_host, grid, t, mblock, ublock, size, places)
     return found

@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ..config import CompilerConfig
-from .graph import Op, PlacementError
-from .models import Model
+from ..errors import PlacementError
+from .blocks import Model
+from .graph import Op
 from .summary import Result
 
 FUNCTIONS = {

@@ -8,11 +8,11 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from .chip import Chip
+from ..capture.functions import plain
+from ..tenstorrent.chip import Chip
 from .graph import Op, Queue
 from .memory import Layout
 from .place import Epoch, Placed
-from .values import plain
 
 ORDER = ("input", "output", "intermediate", "parameter", "constant", "gradient", "state", "e2e", "buffering")
 

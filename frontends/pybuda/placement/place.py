@@ -1,35 +1,44 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The placer: ops in the order of their schedule where the compiler places those of the program; others, and those
-whose cores are taken, into the first free cores, until an epoch is full."""
+"""Epochs of the netlist: those of the programs, on the chips of the device."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ..config import CompilerConfig
 from ..enums import FORWARD
-from .chip import Chip
-from .graph import MOVES, Graph, Op, PlacementError
-from .models import Model, Models
+from ..errors import PlacementError
+from ..tenstorrent.chip import Chip
+from .blocks import Model, models_of
+from .graph import JOINS, Graph, Op
 
 
 @dataclass(slots=True)
 class Placed:
-    """Where an op is: its epoch, and the first core. turned: rows and columns of its grid are swapped."""
+    """An op with its blocks, in an epoch of the netlist. Its cores are those of the program's op."""
 
     op: Op
     model: Model
-    row: int
-    column: int
-    turned: bool = False
-    epoch: int = 0
+    epoch: int
+
+    @property
+    def row(self) -> int:
+        return self.op.placed.core[0]
+
+    @property
+    def column(self) -> int:
+        return self.op.placed.core[1]
+
+    @property
+    def turned(self) -> bool:
+        """Returns whether rows and columns of its grid are swapped."""
+        return self.op.placed.turned
 
     @property
     def size(self) -> tuple[int, int]:
         """Returns rows and columns of cores that it takes."""
-        r, c = self.model.grid
-        return (c, r) if self.turned else (r, c)
+        return self.op.placed.size
 
 
 @dataclass(slots=True)
@@ -56,42 +65,6 @@ class Placement:
     cuts: list[tuple[Op, Op, int]]
 
 
-class Floor:
-    """Free cores of a chip, as bits of its rows."""
-
-    def __init__(self, rows: int, columns: int) -> None:
-        self.rows, self.columns = rows, columns
-        self.free = [(1 << columns) - 1] * rows
-        self.left = rows * columns
-
-    def find(self, size: tuple[int, int]) -> tuple[int, int] | None:
-        """Returns the first free rectangle, row by row."""
-        r, c = size
-        if r * c > self.left or r > self.rows or c > self.columns:
-            return None
-        for row in range(self.rows - r + 1):
-            bits = self.free[row]
-            for below in range(row + 1, row + r):
-                bits &= self.free[below]
-            run = bits
-            for shift in range(1, c):
-                run &= bits >> shift
-            if run:
-                return row, (run & -run).bit_length() - 1
-        return None
-
-    def is_free(self, start: tuple[int, int], size: tuple[int, int]) -> bool:
-        mask = ((1 << size[1]) - 1) << start[1]
-        inside = start[0] + size[0] <= self.rows and start[1] + size[1] <= self.columns
-        return inside and all(self.free[row] & mask == mask for row in range(start[0], start[0] + size[0]))
-
-    def take(self, start: tuple[int, int], size: tuple[int, int]) -> None:
-        mask = ((1 << size[1]) - 1) << start[1]
-        for row in range(start[0], start[0] + size[0]):
-            self.free[row] &= ~mask
-        self.left -= size[0] * size[1]
-
-
 def streams_into(producer: Model, op: Op, number: int, model: Model) -> bool:
     """Returns whether an op can take what another one streams in the order in which it comes."""
     direction = producer.direction
@@ -105,174 +78,113 @@ def streams_into(producer: Model, op: Op, number: int, model: Model) -> bool:
     dim = op.attributes.get("dim")
     if dim:
         return direction not in dim
-    if op.type in MOVES:
+    if op.type in JOINS:
         return direction == "z"
     if op.is_matmul:
         return direction == "z" or (number, direction) in ((0, "r"), (1, "c"))
     return direction == "z" or model.direction in ("", direction)
 
 
-class Placer:
-    """Places a graph on chips.
+def policy_of(graph: Graph, config: CompilerConfig) -> str:
+    """Returns the policy that the configuration chooses: `default` and `CNN` stand for others."""
+    policy = config.balancer_policy
+    if policy == "default":
+        kinds = (x.type for op in graph.ops for x in op.parts or [op])
+        return "Ribbon" if "conv2d" in kinds else "NLP"
+    return "Ribbon" if policy == "CNN" else policy
+
+
+def placed(graph: Graph, chip: Chip, chips: Sequence[int], config: CompilerConfig) -> Placement:
+    """Returns the epochs of a graph. Each is an epoch of a program, or a part of one where a chip begins.
 
     chips: their numbers, in the order in which they are filled.
+
+    Raises:
+        PlacementError: a chip break on one chip, or an op that has no blocks.
     """
-
-    def __init__(self, graph: Graph, chip: Chip, chips: Sequence[int], config: CompilerConfig) -> None:
-        self.graph, self.chip, self.chips, self.config = graph, chip, list(chips), config
-        self.models = Models(chip, config, graph.microbatch)
-        self.cuts: list[tuple[Op, Op, int]] = []
-        self.requested_cuts = {(s, d, n) for s, d, n in config.insert_queues}
-
-    @property
-    def policy(self) -> str:
-        """Returns the policy that the configuration chooses: `default` and `CNN` stand for others."""
-        policy = self.config.balancer_policy
-        if policy == "default":
-            kinds = (x.type for op in self.graph.ops for x in op.parts or [op])
-            return "Ribbon" if "conv2d" in kinds else "NLP"
-        return "Ribbon" if policy == "CNN" else policy
-
-    def run(self) -> Placement:
-        ops = self.graph.ops
-        epoch_breaks = self._breaks(ops, self.config.op_names_to_epoch_break)
-        chip_breaks = self._breaks(ops, self.config.op_names_to_chip_break)
-        if chip_breaks and len(self.chips) < 2:
-            names = ", ".join(op.name for op in ops if op in chip_breaks)
-            raise PlacementError(
-                f"set_chip_break({names}): the device has one chip; expected several (num_chips, chip_ids)"
-            )
-        epochs: list[Epoch] = []
-        start = temporal = at = 0
-        while start < len(ops):
-            first = ops[start]
-            if epochs:
-                last = epochs[-1]
-                if first in epoch_breaks or first.epoch_type != last.type:
-                    temporal, at = temporal + 1, 0
-                else:
-                    temporal, at = (temporal, at + 1) if at + 1 < len(self.chips) else (temporal + 1, 0)
-            if first.chip is not None and self.chips[at] != first.chip:
-                requested = self.chips.index(first.chip)
-                temporal, at = (temporal + (requested < at), requested)
-            stop = start + 1
-            while stop < len(ops) and not (
-                ops[stop].epoch_type != first.epoch_type or ops[stop] in epoch_breaks or ops[stop] in chip_breaks
-                or (ops[stop].chip is not None and ops[stop].chip != self.chips[at])
-            ):  # fmt: skip
-                stop += 1
-            placed, cuts = self._fill(ops[start:stop])
-            epoch = Epoch(len(epochs), temporal, self.chips[at], first.epoch_type, placed)
-            for x in placed:
-                x.epoch = epoch.number
-            epochs.append(epoch)
-            self.cuts += cuts
-            start += len(placed)
-        return Placement(epochs, {x.op: x for epoch in epochs for x in epoch.placed}, self.cuts)
-
-    @staticmethod
-    def _breaks(ops: Sequence[Op], groups: Sequence[Sequence[str]]) -> set[Op]:
-        """For each group of names the op that is scheduled first: an op of the module begins with its first part."""
-
-        def found(group: Sequence[str]) -> Op | None:
-            return next((x for x in ops if x.name in group or (x.source in group and x.epoch_type == FORWARD)), None)
-
-        return {op for group in groups if (op := found(group)) is not None}
-
-    def _fill(self, ops: Sequence[Op]) -> tuple[list[Placed], list[tuple[Op, Op, int]]]:
-        """The ops that the next epoch takes. It ends with the program's."""
-        epoch: int | None = None
-        floor = Floor(self.chip.rows, self.chip.columns)
-        here: dict[Op, Placed] = {}
-        cuts: list[tuple[Op, Op, int]] = []
-        for op in ops:
-            if op.place is not None and epoch is not None and op.place.epoch > epoch:
-                break
-            found = self._put(op, floor, here, cuts)
-            if found is None:
-                break
-            if op.place is not None:
-                epoch = max(epoch or 0, op.place.epoch)
-            here[op] = found
-            if not floor.left:
-                break
-        if not here:
-            self._refuse(ops[0])
-        return list(here.values()), cuts
-
-    def _put(self, op: Op, floor: Floor, here: dict[Op, Placed], cuts: list[tuple[Op, Op, int]]) -> Placed | None:
-        preferred = self.models.of(op)
-        if not self.config.use_interactive_placer:
-            preferred = preferred[:1]
-        kind = self.config.graph_solver_self_cut_type
-        producers = [(i, here[x.source]) for i, x in enumerate(op.operands) if x.source in here]
-        streamed = [(i, p) for i, p in producers if p.model.direction]
-        bad: list[tuple[int, Placed]] = []
-        chosen = None
-        for model in preferred:
-            start, turned = self._start(op, model, floor)
-            if start is None:
-                continue
-            bad = [
-                (i, p) for i, p in streamed if not self._is_cut(p.op, op, i) and not streams_into(p.model, op, i, model)
-            ]
-            chosen = chosen or (model, start, turned, bad)
-            if not bad:
-                chosen = model, start, turned, bad
-                break
-            if kind in ("FastCut", "None"):
-                break
-        if chosen is None:
-            return None
-        model, start, turned, bad = chosen
-        if bad and kind == "ProducerUserDataEdgesFirst":
-            bad = [pair for pair in bad if not self._remade(pair[1], op, pair[0], model)]
-        if bad and kind == "None":
-            source = bad[0][1]
-            raise PlacementError(
-                f"op {op.name!r} cannot take what {source.op.name!r} streams by {source.model.direction!r} in that "
-                "order, and graph_solver_self_cut_type is 'None'; expected another type, or a queue between them "
-                "(insert_queues)"
-            )
-        cuts += [(p.op, op, i) for i, p in bad]
-        placed = Placed(op, model, *start, turned)
-        floor.take(start, placed.size)
-        return placed
-
-    def _is_cut(self, source: Op, op: Op, number: int) -> bool:
-        return (source.name, op.name, number) in self.requested_cuts
-
-    def _remade(self, producer: Placed, op: Op, number: int, model: Model) -> bool:
-        """Gives a producer another model on its cores, whose order fits."""
-        for other in self.models.of(producer.op):
-            if other.grid == producer.model.grid and streams_into(other, op, number, model):
-                producer.model = other
-                return True
-        return False
-
-    def _start(self, op: Op, model: Model, floor: Floor) -> tuple[tuple[int, int] | None, bool]:
-        """The first core of an op, and whether its grid is turned."""
-        overrides = self.config.op_overrides.get(op.name, {}).get("placement")
-        start, turned = (overrides[0], overrides[2]) if overrides else (None, False)
-        size = model.grid[::-1] if turned else model.grid
-        if start is not None:
-            return (tuple(start) if floor.is_free(start, size) else None), turned
-        place = op.place
-        if place is not None and not overrides and place.grid == model.grid and floor.is_free(place.core, place.size):
-            return place.core, place.turned
-        found = floor.find(size)
-        if found is None and self.config.enable_auto_transposing_placement and not overrides and size[0] != size[1]:
-            found = floor.find(size[::-1])
-            return found, found is not None
-        return found, turned
-
-    def _refuse(self, op: Op) -> None:
-        overrides = self.config.op_overrides.get(op.name, {}).get("placement")
-        grids = sorted({m.grid for m in self.models.of(op)})
-        text = ", ".join(f"{r}x{c}" for r, c in grids[:6])
-        where = f" at {tuple(overrides[0])}" if overrides and overrides[0] is not None else ""
+    ops = graph.ops
+    epoch_breaks, chip_breaks = breaks(ops, config.op_names_to_epoch_break), breaks(ops, config.op_names_to_chip_break)
+    if chip_breaks and len(chips) < 2:
+        names = ", ".join(op.name for op in ops if op in chip_breaks)
         raise PlacementError(
-            f"No valid grids for op {op.name!r}{where}: none of {text}"
-            f"{' (turned)' if overrides and overrides[2] else ''} "
-            f"fits the {self.chip.rows}x{self.chip.columns} cores of the device"
+            f"set_chip_break({names}): the device has one chip; expected several (num_chips, chip_ids)"
         )
+    epochs: list[Epoch] = []
+    of: dict[Op, Placed] = {}
+    cuts: list[tuple[Op, Op, int]] = []
+    last: tuple[int, int] | None = None
+    temporal = at = 0
+    for op in ops:
+        program = op.rows[0][0], op.placed.epoch
+        moves = op.chip is not None and op.chip != chips[at]
+        if program != last or moves or op in chip_breaks or not epochs:
+            if epochs and (op in epoch_breaks or op.epoch_type != epochs[-1].type):
+                temporal, at = temporal + 1, 0
+            elif epochs:
+                temporal, at = (temporal, at + 1) if at + 1 < len(chips) else (temporal + 1, 0)
+            if op.chip is not None and op.chip != chips[at]:
+                temporal, at = temporal + (chips.index(op.chip) < at), chips.index(op.chip)
+            epochs.append(Epoch(len(epochs), temporal, chips[at], op.epoch_type))
+            last = program
+        model, unfit = chosen(op, models_of(op, chip, config, graph.microbatch), of, epochs[-1], config)
+        if config.graph_solver_self_cut_type == "ProducerUserDataEdgesFirst":
+            for producer, number in unfit:
+                rearrange(producer, models_of(producer.op, chip, config, graph.microbatch), op, number, model, of)
+            unfit = [(p, number) for p, number in unfit if not streams_into(p.model, op, number, model)]
+        cuts += [(producer.op, op, number) for producer, number in unfit]
+        of[op] = Placed(op, model, epochs[-1].number)
+        epochs[-1].placed.append(of[op])
+    return Placement(epochs, of, cuts)
+
+
+def breaks(ops: Sequence[Op], groups: Sequence[Sequence[str]]) -> set[Op]:
+    """Returns the op that is scheduled first of each group of names: an op of the module begins with its first part."""
+
+    def first(group: Sequence[str]) -> Op | None:
+        return next((x for x in ops if x.name in group or (x.source in group and x.epoch_type == FORWARD)), None)
+
+    return {op for group in groups if (op := first(group)) is not None}
+
+
+def chosen(
+    op: Op, models: Sequence[Model], of: Mapping[Op, Placed], epoch: Epoch, config: CompilerConfig
+) -> tuple[Model, list[tuple[Placed, int]]]:
+    """Returns the blocks of an op, and the producers and numbers of operands that it cannot take in the order in which
+    they are streamed.
+
+    Raises:
+        PlacementError: there are such operands, and `graph_solver_self_cut_type` is None.
+    """
+    requested = {(source, number) for source, reader, number in config.insert_queues if reader == op.name}
+    streamed = [
+        (of[x.source], i) for i, x in enumerate(op.operands)
+        if isinstance(x.source, Op) and x.source in of and of[x.source].epoch == epoch.number
+        and of[x.source].model.direction and (x.source.name, i) not in requested
+    ]  # fmt: skip
+    kind = config.graph_solver_self_cut_type
+
+    def unfit(model: Model) -> list[tuple[Placed, int]]:
+        return [(p, i) for p, i in streamed if not streams_into(p.model, op, i, model)]
+
+    model = models[0]
+    if kind not in ("FastCut", "None"):
+        model = next((m for m in models if not unfit(m)), model)
+    bad = unfit(model)
+    if bad and kind == "None":
+        source = bad[0][0]
+        raise PlacementError(
+            f"op {op.name!r} cannot take what {source.op.name!r} streams by {source.model.direction!r} in that order, "
+            "and graph_solver_self_cut_type is 'None'; expected another type, or a queue between them (insert_queues)"
+        )
+    return model, bad
+
+
+def rearrange(
+    producer: Placed, models: Sequence[Model], op: Op, number: int, model: Model, of: Mapping[Op, Placed]
+) -> None:
+    """Changes the order in which an op streams its result to one that fits all that read it so far, if there is one."""
+    readers = [(x.op, i, x.model) for x in of.values() for i, y in enumerate(x.op.operands) if y.source is producer.op]
+    for other in models:
+        if all(streams_into(other, *reader) for reader in [*readers, (op, number, model)]):
+            producer.model = other
+            return

@@ -13,7 +13,7 @@ from ttmlir.files import write_whole
 
 from ..config import CompilerConfig
 from ..enums import PerfTraceLevel
-from .chip import Chip, descriptor
+from ..tenstorrent.chip import Chip, descriptor
 from .graph import Graph, Queue
 from .memory import Layout
 from .netlist import netlist

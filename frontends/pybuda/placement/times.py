@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ..config import CompilerConfig
-from .chip import Chip
+from ..tenstorrent.chip import Chip
 from .graph import Op, Queue, tile_bytes, tiles
 from .place import Epoch, Placed
 

@@ -31,7 +31,7 @@ from ..config import HARVESTABLE, _get_global_compiler_config
 from ..enums import BackendDevice, BackendType
 from ..errors import PyBudaError
 from ..module import Module
-from ..placement.chip import descriptor, grid_of
+from .chip import descriptor, grid_of
 from .reports import Reports
 
 VERSION = 3  # runtime/backend/image.cpp reads it, too

@@ -18,9 +18,9 @@ from ..device import CompilingDevice, loss_arguments, through
 from ..enums import BackendDevice, BackendType
 from ..errors import PyBudaError
 from ..optimizers import Optimizer
-from ..placement.chip import chip_of, descriptor, grid_of
 from ..tensor import Tensor
 from ..tools.reportify import report
+from .chip import chip_of, descriptor, grid_of
 
 
 @dataclass

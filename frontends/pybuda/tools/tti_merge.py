@@ -16,7 +16,7 @@ from ttmlir.files import write_whole
 
 from pybuda.enums import BackendDevice
 from pybuda.errors import PyBudaError
-from pybuda.placement.chip import MEMORY
+from pybuda.tenstorrent.chip import MEMORY
 from pybuda.tenstorrent.image import CONFIG, MODELS, ImageError, TTDeviceImage, dtype_of
 
 MEGABYTE = 1 << 20

@@ -5,8 +5,6 @@ from __future__ import annotations
 
 import math
 import os
-import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
@@ -14,6 +12,7 @@ from typing import Any
 
 import pybuda
 import pytest
+import python_process
 import torch
 from modules import Function, read
 from netlists import check_netlist
@@ -166,10 +165,8 @@ print(len(compiled), got.value().sum().item())
 
 def cached(folder: Path, switch: str, store: str = "", load: str = "", seed: int = 0) -> tuple[int, float, str]:
     """How many programs another process compiled, the sum of its results, and its warnings."""
-    command = [sys.executable, "-c", CACHED, str(seed), store, load]
-    ran = subprocess.run(
-        command, cwd=folder, env={**os.environ, "PYBUDA_ENABLE_TVM_CACHE": switch}, capture_output=True, text=True
-    )
+    words = ["-c", CACHED, seed, store, load]
+    ran = python_process.run(words, cwd=folder, env={**os.environ, "PYBUDA_ENABLE_TVM_CACHE": switch})
     assert ran.returncode == 0, ran.stderr
     count, total = ran.stdout.split()
     return int(count), float(total), ran.stderr

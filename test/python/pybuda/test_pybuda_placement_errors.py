@@ -66,7 +66,7 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "input buffers that do not fit": (
         lambda: config.override_input_buffer_multiplier("product", 0, 4000),
-        r"No valid grids for op 'product' .*: its buffers take \d+ bytes of L1 at least, on 3x\d cores \(input 0 \d+, "
+        r"No valid grids for op 'product' .*: its buffers take \d+ bytes of L1 at least, on 1x1 cores \(input 0 \d+, "
         r"input 1 \d+, output \d+\); a core has 1395424",
     ),
     "an op that is not there": (

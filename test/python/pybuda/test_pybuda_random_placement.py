@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random graphs under random configurations: placed whole and without overlaps, or refused with a reason."""
+"""Random modules under random configurations: placed whole and without overlaps, or refused with a reason."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
-from typing import Any
 
 import pybuda
 import pytest
@@ -15,138 +13,12 @@ from netlists import check_netlist, check_program
 from pybuda import op
 from pybuda.capture.formats import DataFormat
 from pybuda.config import PIPELINE, _get_global_compiler_config
-from pybuda.enums import BACKWARD, FORWARD, BackendDevice, DRAMPlacementAlgorithm
-from pybuda.placement.build import chip_order
-from pybuda.placement.chip import chip_of
-from pybuda.placement.graph import TILE, Graph, Op, Operand, PlacementError
-from pybuda.placement.memory import allocate, edges_through_memory
-from pybuda.placement.place import Placer
-from pybuda.placement.summary import Result
-from pybuda.placement.times import Clock
+from pybuda.enums import DRAMPlacementAlgorithm
+from pybuda.placement import PlacementError
 
 POLICIES = ("default", "NLP", "Ribbon", "MaximizeTMinimizeGrid", "MinimizeGrid", "Random")
 FORMATS = (DataFormat.Float16_b, DataFormat.Bfp8_b, DataFormat.Float32)
 CUTS = ("FastCut", "ConsumerOperandDataEdgesFirst", "ProducerUserDataEdgesFirst")
-
-
-def random_graph(draw: random.Random, count: int, largest: Sequence[int] = (24, 96, 640)) -> Graph:
-    """Products, elementwise ops, reductions and moves over tensors of few sizes, some of them large."""
-    graph = Graph("random", microbatch=draw.choice([1, 4]))
-    sizes = [1, 2, 3, 4, 7, 12, draw.choice(largest)]
-    nodes = []
-    for i in range(2):
-        shape = (draw.choice([1, 1, 6]), draw.choice(sizes) * TILE, draw.choice(sizes) * TILE)
-        nodes.append(graph.queue(f"in_{i}", shape, draw.choice(FORMATS), "input"))
-    for i in range(count):
-        x = draw.choice(nodes[-6:])
-        kind = draw.choice(["matmul", "matmul", "unary", "unary", "binary", "reduce", "splice"])
-        operands, shape, inner, attributes = [Operand(x, x.shape)], x.shape, 0, {}
-        z, r, c = x.shape
-        if kind == "matmul":
-            n = draw.choice(sizes) * TILE
-            weights = graph.queue(f"w_{i}", (1, c, n), draw.choice(FORMATS), "parameter")
-            operands.append(Operand(weights, weights.shape))
-            shape, inner, kind = (z, r, n), -(-c // TILE), "matmul"
-        elif kind == "binary":
-            others = [n for n in nodes if n.shape == x.shape]
-            operands.append(Operand(draw.choice(others), x.shape))
-            kind = draw.choice(["add", "multiply", "subtract"])
-        elif kind == "unary":
-            kind = draw.choice(["exp", "gelu", "sqrt", "relu"])
-        elif kind == "reduce":
-            dim = draw.choice("rcz")
-            attributes["dim"] = dim
-            kind = "reduce_sum"
-            shape = {"r": (z, 1, c), "c": (z, r, 1), "z": (1, r, c)}[dim]
-        else:
-            operands.append(Operand(x, x.shape))
-            shape, attributes["dim"] = (z, r, 2 * c), ""
-            if 2 * c > 2000 * TILE:
-                continue
-        kind_of_epoch = FORWARD if i < count * 3 // 4 else BACKWARD
-        result = Op(
-            graph.unique(f"op_{i}"), shape, draw.choice(FORMATS), kind, operands, kind_of_epoch, f"op_{i}", inner,
-            attributes, draw.choice(["LoFi", "HiFi2", "HiFi3", "HiFi4"]), draw.choice(FORMATS),
-        )  # fmt: skip
-        graph.ops.append(result)
-        nodes.append(result)
-    read = {x.source for o in graph.ops for x in o.operands}
-    for result in [o for o in graph.ops if o not in read]:
-        graph.queue(f"out_{result.name}", result.shape, result.df, "output", result)
-    return graph
-
-
-def place(graph: Graph, chips: list[int]) -> Result:
-    """As `pybuda.placement.place`, of a graph that is there."""
-    config = _get_global_compiler_config()
-    chip = chip_of(BackendDevice.Wormhole_B0, config)
-    placer = Placer(graph, chip, chip_order(chips, config), config)
-    placement = placer.run()
-    graph.ops = [x.op for epoch in placement.epochs for x in epoch.placed]
-    edges_through_memory(graph, placement, config.insert_queues)
-    layouts = allocate(graph, placement, chip, chips, config)
-    clock = Clock(chip, placement.epochs, graph.written(), config)
-    return Result("random", graph, chip, chips, placer.policy, placement, layouts, clock, [], {})
-
-
-def overridden(draw: random.Random, graph: Graph) -> dict[str, tuple[int, int]]:
-    """Sizes of grids that were requested, right and wrong ones."""
-    requested = {}
-    for result in draw.sample(graph.ops, 3):
-        requested[result.name] = (draw.choice([1, 2, 3, 4]), draw.choice([1, 2, 4]))
-        pybuda.override_op_size(result.name, requested[result.name])
-    return requested
-
-
-@pytest.mark.parametrize("number", range(60))
-def test_random_graphs(number: int, request: pytest.FixtureRequest) -> None:
-    seed = request.config.getoption("--seed", default=None) or number
-    draw = random.Random(seed)
-    graph = random_graph(draw, draw.choice([1, 5, 40]))
-    config = _get_global_compiler_config()
-    config.balancer_policy = draw.choice(POLICIES)
-    config.graph_solver_self_cut_type = draw.choice(CUTS)
-    config.enable_auto_fusing = draw.random() < 0.5
-    config.use_interactive_placer = draw.random() < 0.7
-    config.enable_auto_transposing_placement = draw.random() < 0.3
-    config.dram_placement_algorithm = draw.choice(list(DRAMPlacementAlgorithm))
-    chips = draw.choice([[0], [0], [0, 1, 2]])
-    requested = overridden(draw, graph) if len(graph.ops) > 3 and draw.random() < 0.5 else {}
-    before = [o.name for o in graph.ops]
-    try:
-        result = place(graph, chips)
-    except PlacementError as error:
-        assert any(name in str(error) for name in requested) and "No valid grids for op" in str(error), (
-            f"seed {seed}: {error}"
-        )
-        return
-    check_netlist(result.netlist())
-    assert sorted(o.name for o in graph.ops) == sorted(before), f"seed {seed}"
-    for name, grid in requested.items():
-        assert result.placed(name).model.grid == grid, f"seed {seed}"
-    for epoch in result.epochs:
-        assert epoch.chip in chips
-    order = {x.op: e.number for e in result.epochs for x in e.placed}
-    by_time = [e.temporal for e in result.epochs]
-    assert by_time == sorted(by_time) and len(order) == len(graph.ops)
-
-
-def test_the_work_of_placing_grows_with_the_graph(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Four times the ops are tried on the grid about four times as often."""
-    tried = [0]
-    put = Placer._put
-
-    def counted(self: Placer, *args: Any) -> Any:
-        tried[0] += 1
-        return put(self, *args)
-
-    monkeypatch.setattr(Placer, "_put", counted)
-    taken = []
-    for count in (500, 2000):
-        tried[0] = 0
-        place(random_graph(random.Random(1), count, [12]), [0])
-        taken.append(tried[0])
-    assert 2000 <= taken[1] < 6 * taken[0], taken
 
 
 class RandomModule(pybuda.PyBudaModule):
@@ -187,6 +59,52 @@ class RandomModule(pybuda.PyBudaModule):
                 a = op.Index(f"n{i}", both, dim=-1, start=48, stop=144)
             values.append(a)
         return op.Add("last", values[-1], x)
+
+
+@pytest.mark.parametrize("number", range(24))
+def test_random_configurations(number: int, request: pytest.FixtureRequest) -> None:
+    """The netlist is placed as the program, or the configuration is refused for an op that it names."""
+    seed = request.config.getoption("--seed", default=None) or number
+    draw = random.Random(seed)
+    config = _get_global_compiler_config()
+    config.balancer_policy = draw.choice(POLICIES)
+    config.graph_solver_self_cut_type = draw.choice(CUTS)
+    config.enable_auto_fusing = draw.random() < 0.5
+    config.use_interactive_placer = draw.random() < 0.7
+    config.enable_auto_transposing_placement = draw.random() < 0.3
+    config.dram_placement_algorithm = draw.choice(list(DRAMPlacementAlgorithm))
+    config.default_df_override = draw.choice(FORMATS)
+    module, x = RandomModule(seed), torch.rand(draw.choice([1, 4]), 96, 96)
+    names = draw.sample([f"n{i}" for i in range(12)], 2) if draw.random() < 0.5 else []
+    requested = {name: (draw.choice([1, 2, 3, 4]), draw.choice([1, 3])) for name in names}
+    for name, size in requested.items():
+        pybuda.override_op_size(name, size)
+    started = {name: (draw.randrange(7), draw.randrange(7)) for name in names if draw.random() < 0.5}
+    for name, start in started.items():
+        pybuda.config.override_op_placement(name, start)
+    tt0 = pybuda.TTDevice("tt0", module=module, chip_ids=draw.choice([[0], [0], [0, 1, 2]]))
+    try:
+        pybuda.initialize_pipeline(False, sample_inputs=(x,))
+    except PlacementError as error:
+        text = str(error)
+        assert any(name in text for name in requested), f"seed {seed}: {text}"
+        assert "No valid grids for op" in text or "is no op of the netlist" in text, f"seed {seed}: {text}"
+        return
+    result = tt0.placement
+    assert result is not None
+    check_netlist(result.netlist())
+    check_program(result)
+    for name, grid in requested.items():
+        assert result.placed(name).model.grid == grid, f"seed {seed}"
+    for name, start in started.items():
+        placed = result.placed(name)
+        assert (placed.row, placed.column) == start, f"seed {seed}"
+    by_time = [epoch.temporal for epoch in result.epochs]
+    assert by_time == sorted(by_time), f"seed {seed}"
+    ran = {name: row.place for row in result.programs[0].ops for name in row.computes}
+    for epoch in result.epochs:
+        for x in epoch.placed:
+            assert ran[x.op.name] == x.op.place, f"seed {seed}: {x.op.name}"
 
 
 @pytest.mark.parametrize("seed", range(8))

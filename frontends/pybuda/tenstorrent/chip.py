@@ -35,6 +35,9 @@ WORKER_ROWS = dict.fromkeys(SIMULATED, (1, 2, 3, 4, 5, 7, 8, 9, 10, 11)) | {
 }
 
 
+TILE = 32  # rows, and columns
+
+
 @dataclass(frozen=True)
 class Memory:
     """Channels of DRAM on the device and on the host, and the bytes of each; Wormhole's have two banks.

@@ -7,32 +7,31 @@ from collections.abc import Mapping, Sequence
 
 import torch
 from torch.fx import Graph, Node
-from ttmlir.torch.importer import is_call
 
-from ..capture.trace import SOURCE, SOURCE_TYPE
-from .lower import function_of
-from .recipes import MANIPULATIONS, SAME
+from .functions import function_of, is_move
+from .trace import SOURCE, SOURCE_TYPE
 
+COPIES = ("Nop", "Tilizer")  # types of ops that are copies
 Request = tuple[str, Sequence[str], bool]  # an op or input, ops that read it, hoist_tms
 
 
 def moves_before(value: Node) -> list[Node]:
     """Returns the nodes that only move the elements of `value`, the last one first."""
     found = []
-    while is_call(value) and function_of(value) in SAME | MANIPULATIONS and len(value.all_input_nodes) == 1:
+    while is_move(value) and len(value.all_input_nodes) == 1:
         found.append(value)
         value = value.all_input_nodes[0]
     return found
 
 
-def copy_of(graph: Graph, source: Node, name: str) -> Node:
+def copy_of(graph: Graph, source: Node, name: str, kind: str = "Nop") -> Node:
     """Inserts a copy behind a node."""
     at = source
     while source.op == "placeholder" and at.next.op == "placeholder":
         at = at.next
     with graph.inserting_after(at):
         copy = graph.call_function(torch.ops.pybuda.copy.default, (source,))
-    copy.meta = {"val": source.meta["val"], "custom": {SOURCE: name, SOURCE_TYPE: "Nop"}}
+    copy.meta = {"val": source.meta["val"], "custom": {SOURCE: name, SOURCE_TYPE: kind}}
     return copy
 
 
@@ -85,3 +84,11 @@ def copy_first(graph: Graph, copy: Node, name: str) -> None:
         first = copy_of(graph, moves[-1].all_input_nodes[0], name)
         copy.replace_all_uses_with(moved(graph, first, moves))
         graph.erase_node(copy)
+
+
+def tilize(graph: Graph, inputs: Mapping[Node, str]) -> None:
+    """Inserts copies behind inputs, which come in rows: the device tilizes them."""
+    for node, name in inputs.items():
+        if node.users:
+            copy = copy_of(graph, node, f"{name}_tilizer", "Tilizer")
+            node.replace_all_uses_with(copy, lambda user, copy=copy: user is not copy)  # type: ignore[misc]

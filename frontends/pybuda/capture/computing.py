@@ -10,12 +10,11 @@ from typing import Any
 from torch.fx import Graph, Node
 from ttmlir.torch.importer import OP_ATTRIBUTES, is_call
 
-from ..capture.formats import DataFormat, MathFidelity
-from ..capture.trace import Formats, Precision, last_said
 from ..config import CompilerConfig
 from ..enums import BACKWARD, OPTIMIZER
-from .lower import function_of, label_of, source_of
-from .recipes import MANIPULATIONS, SAME
+from .formats import DataFormat, MathFidelity
+from .functions import function_of, is_move, label_of, source_of
+from .trace import Formats, Precision, last_said
 
 
 def named(node: Node) -> tuple[str, str]:
@@ -30,9 +29,10 @@ def gradients(graph: Graph, trained: int) -> set[Node]:
     returned = output.args[0] if isinstance(output.args[0], Sequence) else [output.args[0]]
     found = set()
     for node in returned[:trained]:
-        while isinstance(node, Node) and is_call(node) and function_of(node) in SAME | MANIPULATIONS:
+        while isinstance(node, Node) and is_move(node):
             node = node.args[0]
-        found.add(node)
+        if isinstance(node, Node):
+            found.add(node)
     return found
 
 

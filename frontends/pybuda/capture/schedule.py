@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from torch.fx import Graph, Node
 
-from .graph import PlacementError
+from ..errors import PlacementError
 
 
 def reorder(graph: Graph, names: Mapping[Node, str], constraints: Sequence[Sequence[str]]) -> None:

@@ -18,17 +18,28 @@ from ttmlir.torch.importer import ON_HOST, OP_ATTRIBUTES
 
 from ..config import CompilerConfig
 from ..enums import FORWARD
-from .chip import Chip
-from .copies import Request, insert_copies
-from .graph import TILE, PlacementError
-from .lower import function_of, label_of, makes_ops, node_names, source_of
-from .passes import requested_copies
-from .recipes import CONVOLUTIONS, MOVING
+from ..errors import PlacementError
+from ..tenstorrent.chip import TILE, Chip
+from .copies import Request, insert_copies, tilize
+from .functions import CONVOLUTIONS, JOINS, function_of, label_of, makes_ops, node_names, plain, source_of
 from .schedule import reorder
-from .values import plain
 
 EPOCH_BREAK, FUSION_GROUP, GRID = "ttcore.epoch_break", "ttcore.fusion_group", "ttcore.grid"
 CUT, CUT_WINDOW = "ttcore.cut", "ttcore.cut_window"
+
+
+def requested_names(config: CompilerConfig) -> set[str]:
+    """Returns names that the configuration has something to say about: these ops stay as they are."""
+    found = set(config.op_overrides) | set(config.op_names_dont_fuse) | set(config.op_intermediates_to_save)
+    for group in (*config.op_names_to_epoch_break, *config.op_names_to_chip_break, *config.scheduler_constraints):
+        found |= set(group)
+    for source, reader, *_ in config.insert_queues:
+        found |= {source, reader}
+    for source, readers, _ in config.buffering_nops:
+        found |= {source, *readers}
+    for nodes, _ in config.fracture_groups:
+        found |= {name for name, *_ in nodes}
+    return found
 
 
 def whole(names: Iterable[str]) -> frozenset[str]:
@@ -44,6 +55,7 @@ class Requests:
     fused: ops that are fused; empty: all. grids: rows and columns of cores.
     cuts: dimension and number of parts of results. windows: numbers of parts of convolutions' windows.
     copies: of `insert_nop`. orders: ops that run one after the other. arguments: names of the forward graph's.
+    tilized: those of inputs that the device tilizes.
     """
 
     breaks: tuple[frozenset[str], ...] = ()
@@ -55,9 +67,12 @@ class Requests:
     copies: tuple[Request, ...] = ()
     orders: tuple[tuple[str, ...], ...] = ()
     arguments: tuple[str, ...] = ()
+    tilized: frozenset[str] = frozenset()
 
     @classmethod
-    def of(cls, config: CompilerConfig, chip: Chip, chips: Sequence[int], arguments: Sequence[str]) -> Requests:
+    def of(
+        cls, config: CompilerConfig, chip: Chip, chips: Sequence[int], arguments: Sequence[str], inputs: Sequence[str]
+    ) -> Requests:
         """Returns what a configuration requests of a chip. Grids that the simulated one does not have are in the
         netlist alone, and those that the configured one does not have are refused there."""
         groups = (*config.op_names_to_epoch_break, *config.op_names_to_chip_break)
@@ -68,9 +83,11 @@ class Requests:
         grids = {name: (r, c) for name, (r, c) in sizes.items() if r <= rows and c <= columns}
         windows = {name: x["fracture_factor"] for name, x in config.op_overrides.items() if "fracture_factor" in x}
         return cls(
-            tuple(map(whole, groups)), whole(requested_copies(config)), whole(config.op_names_manual_fuse), grids,
+            tuple(map(whole, groups)), whole(requested_names(config)), whole(config.op_names_manual_fuse), grids,
             dict(cuts_of(config, chips)), {name: n for name, n in windows.items() if n > 1},
             tuple(config.buffering_nops), tuple(map(tuple, config.scheduler_constraints)), tuple(map(plain, arguments)),
+            frozenset(map(plain, inputs)) if config.enable_device_tilize and config.tti_dump_format == "backend" else
+            frozenset(),
         )  # fmt: skip
 
     def apply(self, graph: Graph, epoch_type: str) -> set[int]:
@@ -87,6 +104,7 @@ class Requests:
         if epoch_type == FORWARD and len(placeholders) == len(self.arguments):
             names = dict(zip(placeholders, self.arguments, strict=True)) | names
         copies = insert_copies(graph, names, self.copies)
+        tilize(graph, {node: name for node, name in names.items() if name in self.tilized and node.op == "placeholder"})
         names = node_names(graph, epoch_type)
         if self.orders:
             reorder(graph, names, self.orders)
@@ -165,8 +183,8 @@ def checked_cut(node: Node, name: str, dim: int, parts: int) -> tuple[int, int]:
             f"insert_fracture_group: dimension {dim} of op {name!r} has size {shape[dim]}; expected a multiple of "
             f"{parts} tiles ({parts * TILE})"
         )
-    if (kind := function_of(node)) in MOVING:
-        raise PlacementError(f"insert_fracture_group: op {name!r} is a {MOVING[kind]}, which is not cut along {dim}")
+    if function_of(node) in JOINS:
+        raise PlacementError(f"insert_fracture_group: op {name!r} is a splice, which is not cut along {dim}")
     return dim, parts
 
 
