@@ -191,13 +191,14 @@ def netlist(
             q = layout.queue
             line = queue_line(layout, "c" if q in weights else "r", loopback.get(q.name, ""))
             lines.append(f"  {key(q.name)}: {'':{width - len(q.name)}}{line}")
-    lines += ["", "graphs:"]
+    # Nothing is computed of modules whose results are their inputs.
+    lines += ["", "graphs:" if epochs else "graphs: {}"]
     for epoch in epochs:
         lines += [f"  {epoch.name}:", f"    target_device: {epoch.chip}", "    input_count: 1"]
         for placed in epoch.placed:
             lines += op_lines(placed, numbers)
         lines.append("")
-    lines.append("programs:")
+    lines.append("programs:" if epochs else "programs: []")
     for kind in dict.fromkeys(epoch.type for epoch in epochs):
         lines += program([e for e in epochs if e.type == kind], layouts)
         lines.append("")

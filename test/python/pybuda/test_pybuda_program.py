@@ -519,6 +519,56 @@ def test_copies_between_ops_without_names(hoist_tms: bool, float32: None) -> Non
     torch.testing.assert_close(output.value(), Model()(x), rtol=1e-4, atol=1e-4)
 
 
+def test_results_that_are_only_moved() -> None:
+    """A moved input is a nop that an op of the program computes; an input is the memory of its queue."""
+
+    class Model(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+            return x, x.mT
+
+    device = compiled(pybuda.PyTorchModule("m", Model()), torch.rand(32, 64))
+    result = placement_of(device)
+    check_program(result)
+    net = check_netlist(result.netlist())
+    (copy,) = result.graph.ops
+    assert (copy.type, copy.operands[0].tms) == ("nop", ("transpose",))
+    assert [row.name for row in result.programs[0].ops if row.computes == (copy.name,)] == ["ttnn.permute"]
+    first, second = (net["queues"][name] for name in result.output_names())
+    assert (first["input"], first["alias"]) == ("HOST", copy.operands[0].source.name)
+    assert second["input"] == copy.name and "alias" not in second
+    pybuda_reset()
+    result = placement_of(compiled(pybuda.PyTorchModule("m", torch.nn.Identity()), torch.rand(32, 64)))
+    assert check_netlist(result.netlist())["graphs"] == {} and result.epochs == []
+
+
+def test_an_op_that_the_program_computes_as_several_is_several() -> None:
+    """Each has the cores and the cycles of one op of the program."""
+    options = {"enable_stable_softmax": False, "enable_auto_fusing": False}
+    device = compiled(Attention(), torch.rand(1, 64, 64), **options)
+    result = placement_of(device)
+    check_program(result)
+    parts = [x for epoch in result.epochs for x in epoch.placed if x.op.source == "softmax"]
+    assert [x.op.name for x in parts] == [f"softmax.dc.{x.op.type}.{i}" for i, x in enumerate(parts)] and len(parts) > 2
+    rows = {name: row for row in result.programs[0].ops for name in row.computes}
+    for x in parts:
+        assert rows[x.op.name].place == x.op.place and rows[x.op.name].name == {"reduce_sum": "ttnn.sum"}.get(
+            x.op.type, f"ttnn.{x.op.type}"
+        )
+    assert "it is softmax.dc." in result.graph.aliases["softmax"]
+
+
+def test_a_fused_op_has_the_requested_cores() -> None:
+    """The compiler places it there: the program's op has these cores."""
+    pybuda.override_op_size("_fused_op_0", (2, 1))
+    pybuda.config.override_op_placement("_fused_op_0", (3, 4), transpose_op=True)
+    result = placement_of(compiled(Two("two"), MATRIX, MATRIX))
+    check_program(result)
+    (row,) = [x for x in result.programs[0].ops if x.computes == ("_fused_op_0",)]
+    assert row.place is not None and (row.place.core, row.place.size, row.place.turned) == ((3, 4), (1, 2), True)
+    placed = result.placed("_fused_op_0")
+    assert (placed.row, placed.column, placed.size, placed.model.grid) == (3, 4, (1, 2), (2, 1))
+
+
 def test_results_lie_where_the_binary_says() -> None:
     """Each result's place is that of its value in the flatbuffer's description."""
     binary = compiled(Attention(), torch.rand(1, 64, 64)).compiled.executables[0].binary

@@ -42,3 +42,14 @@ def test_an_op_of_another_program_is_refused(device, compiled_program):
     with pytest.raises(Exception, match=rf"has no op {ops[-1].index}; it has \d"):
         run(device, compiled_program(lambda b: chain(b, 1)),
             lambda binary, context, op: context.circular_buffer_bytes(ops[-1]))  # fmt: skip
+
+
+def test_a_bank_gives_the_lowest_free_piece():
+    bank = rt.runtime.BankAllocator(64, 256, 32)
+    assert [bank.allocate(size, "a block") for size in (33, 1, 65)] == [64, 128, 160]
+    assert (bank.allocated, bank.free) == (192, 0)
+    assert bank.allocate(1, "another") is None and bank.allocate(2**62, "more") is None
+    with pytest.raises(rt.Error, match="base is 64, end 32, alignment 32; expected 0 <= base <= end, 1 <= alignment"):
+        rt.runtime.BankAllocator(64, 32, 32)
+    with pytest.raises(rt.Error, match="BankAllocator.allocate: bytes is -1; expected 0 or more"):
+        bank.allocate(-1, "less")
