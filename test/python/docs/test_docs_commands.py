@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 import onnx
 import pytest
+import python_process
 import ttnn
 from onnx import helper, numpy_helper
 from ttmlir import ir, passes
@@ -135,11 +136,17 @@ def write_onnx(path: str) -> None:
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
 
 
-def succeeds(command: list[str], what: str, path: str = "") -> str:
+def environment() -> dict[str, str]:
     # Chips of their own: pages show how tt-smi resets those that it finds.
-    alone = {"TTRT_PUBLISH": str(Path.cwd() / "chips")}
-    environment = os.environ | MPIRUN | alone | ({"PATH": path} if path else {})
-    found = subprocess.run(command, capture_output=True, text=True, env=environment)
+    return os.environ | MPIRUN | {"TTRT_PUBLISH": str(Path.cwd() / "chips")}
+
+
+def succeeds(command: list[str], what: str, path: str = "") -> str:
+    variables = environment() | ({"PATH": path} if path else {})
+    return output_of(subprocess.run(command, capture_output=True, text=True, env=variables), what)
+
+
+def output_of(found: subprocess.CompletedProcess[str], what: str) -> str:
     assert found.returncode == 0, f"{what}\n{found.stdout}{found.stderr}"
     return found.stdout
 
@@ -147,7 +154,9 @@ def succeeds(command: list[str], what: str, path: str = "") -> str:
 def run_python(program: str, page: str) -> str:
     Path("page.py").write_text(program)
     start = f"import runpy, sys; sys.path[:0] = {sys.path!r}; runpy.run_path('page.py', run_name='__main__')"
-    return succeeds([sys.executable, "-c", start], page)
+    if "import jax" in program:  # JAX finds its platforms when it is imported
+        return succeeds([sys.executable, "-c", start], page)
+    return output_of(python_process.run(["-c", start], env=environment()), page)
 
 
 def run_commands(folder: Path, block: Block) -> None:

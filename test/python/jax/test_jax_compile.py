@@ -3,11 +3,9 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import numpy as np
 import pytest
+import python_process
 
 jax = pytest.importorskip("jax", reason="jax is not installed: pip install 'ttmlir[jax]'")
 import jax.numpy as jnp  # noqa: E402
@@ -64,9 +62,7 @@ def test_saves(compiled, suffix, tmp_path):
     for path in compiled.save(tmp_path / f"layer{suffix}"):
         assert path.is_dir() or path.stat().st_size > 0
     if suffix == ".ttnn":
-        done = subprocess.run(
-            [sys.executable, "-m", "ttrt", "run", str(tmp_path / "layer.ttnn")], capture_output=True, text=True
-        )
+        done = python_process.run(["-m", "ttrt", "run", tmp_path / "layer.ttnn"])
         assert done.returncode == 0, done.stderr
 
 

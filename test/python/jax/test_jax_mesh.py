@@ -5,11 +5,10 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 import textwrap
 
 import pytest
+import python_process
 
 pytest.importorskip("jax", reason="jax is not installed: pip install 'ttmlir[jax]'")
 import mesh_programs
@@ -33,17 +32,15 @@ MESHES = {"1x2": "1x2", "2x2": "2x2", "2x4": "2x4", "8": "1x8"}  # of the progra
     ],
 )
 def test_agrees_with_the_cpu(mesh, part):
-    done = subprocess.run(
-        [sys.executable, mesh_rows.__file__, mesh, str(part), str(PARTS)],
+    done = python_process.run(
+        [mesh_rows.__file__, mesh, part, PARTS],
+        "jax jax.numpy",
         env=os.environ
         | {
             "JAX_PLATFORMS": "tt,cpu",
             "TTMLIR_MESH": MESHES[mesh],
             "XLA_FLAGS": "--xla_force_host_platform_device_count=8",
         },
-        capture_output=True,
-        text=True,
-        check=False,
     )
     assert done.returncode == 0, done.stderr[-3000:]
     found = [json.loads(line) for line in done.stdout.splitlines()]

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
-from pathlib import Path
 
 import pytest
+import python_process
 
 jax = pytest.importorskip("jax", reason="jax is not installed: pip install 'ttmlir[jax]'")
 import text_path  # noqa: E402
@@ -33,12 +32,10 @@ def parts() -> list[object]:
 @pytest.mark.parametrize(("script", "part"), parts())
 def test_agrees_with_the_cpu(script, part, tmp_path):
     places = [str(place) for place in range(part, len(SCRIPTS[script].ROWS), EVERY)]
-    done = subprocess.run(
-        [sys.executable, str(Path(text_path.__file__)), script, str(tmp_path), *places],
+    done = python_process.run(
+        [text_path.__file__, script, tmp_path, *places],
+        "jax jax.numpy",
         env=os.environ | {"JAX_PLATFORMS": "cpu", "PYTHONPATH": os.pathsep.join(sys.path)},
-        capture_output=True,
-        text=True,
-        check=False,
     )
     assert done.returncode == 0, done.stderr[-3000:]
     found = [json.loads(line) for line in done.stdout.splitlines()]

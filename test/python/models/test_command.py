@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import python_process
 
 sys.path.append(str(Path(__file__).resolve().parents[3] / "examples" / "models"))
 
@@ -22,7 +23,7 @@ def zoo(*arguments: str) -> subprocess.CompletedProcess[str]:
 sys.path[:0] = {[str(FOLDER), *sys.path]!r}
 sys.argv = {["zoo.py", *arguments]!r}
 runpy.run_path({str(FOLDER / "zoo.py")!r}, run_name="__main__")"""
-    return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=1200)
+    return python_process.run(["-c", program])
 
 
 @pytest.mark.long

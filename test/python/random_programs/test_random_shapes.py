@@ -4,17 +4,16 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+import python_process
 
 SCRIPT = Path(__file__).with_name("random_shapes.py")
 
 
 def run(*arguments: object) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=SCRIPT.parent)
+    return python_process.run(arguments, cwd=SCRIPT.parent)
 
 
 @pytest.mark.long

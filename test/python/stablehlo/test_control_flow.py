@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import _ttmlir_runtime as rt
 import pytest
+import python_process
 import torch
 from builder.base.builder_apis import execute_fb, load_mlir_file
 from builder.base.errors import TTBuilderRuntimeException
@@ -176,10 +175,7 @@ def test_limit_of_iterations(tmp_path: Path) -> None:
     path = tmp_path / "loop.ttnn"
     binary.store(path)
     for command in ("run", "perf"):
-        done = subprocess.run(
-            [sys.executable, "-m", "ttrt", command, str(path), "--max-loop-iterations", "1000"],
-            capture_output=True, text=True, check=False,
-        )  # fmt: skip
+        done = python_process.run(["-m", "ttrt", command, path, "--max-loop-iterations", "1000"])
         assert done.returncode == 1 and "continues after 1000 iterations" in done.stderr, done.stderr
     counting = binary_of(COUNTED)
     seven = [*inputs, rt.runtime.create_host_tensor(torch.tensor(7, dtype=torch.int32))]
@@ -271,7 +267,7 @@ def test_goldens_follow_loops(stage: str, tmp_path: Path) -> None:
         "flatbuffer": ["run", str(tmp_path / "loop.ttnn"), "--golden"],
         "stablehlo": ["compare", str(source), str(other)],
     }[stage]
-    done = subprocess.run([sys.executable, "-m", "ttrt", *command], capture_output=True, text=True, check=False)
+    done = python_process.run(["-m", "ttrt", *command])
     assert done.returncode == 0, done.stdout + done.stderr
 
 

@@ -6,13 +6,12 @@ from __future__ import annotations
 import functools
 import math
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import _ttmlir_runtime as rt
 import numpy as np
 import pytest
+import python_process
 import torch
 from auto_sharding_models import transformer
 from builder.sharding import estimate_on_mesh
@@ -70,12 +69,7 @@ def test_computes_what_jax_does(name: str, mesh: Mesh, way: str) -> None:
 )
 def test_speed_ups_are_estimated(name: str, least: tuple[float, ...], tmp_path: Path) -> None:
     """Two models of the table; all of it: examples/meshes/mesh_models.py FOLDER."""
-    done = subprocess.run(
-        [sys.executable, mesh_models.__file__, str(tmp_path), "--only", name],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = python_process.run([mesh_models.__file__, tmp_path, "--only", name], "jax jax.numpy")
     assert done.returncode == 0, done.stderr
     rows = re.findall(r"^(\d+)x(\d+) +[\d.]+ ms +([\d.]+)", done.stdout, re.MULTILINE)
     assert [(int(row), int(column)) for row, column, _ in rows] == list(MESHES), done.stdout

@@ -4,17 +4,17 @@
 from __future__ import annotations
 
 import re
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+import python_process
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples" / "torch"
 
 
 def run(name: str, *words: str) -> str:
-    done = subprocess.run([sys.executable, EXAMPLES / name, *words], capture_output=True, text=True, check=False)
+    done = python_process.run([EXAMPLES / name, *words])
     assert done.returncode == 0, done.stderr
     return done.stdout
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 import ml_dtypes
 import numpy as np
 import pytest
+import python_process
 import torch
 import ttmlir.torch as tt
 from torch import nn
@@ -25,8 +25,7 @@ def model(dtype: torch.dtype = torch.float32) -> nn.Module:
 
 
 def ttrt(*words: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "ttrt", "run", *words]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+    return python_process.run(["-m", "ttrt", "run", *words])
 
 
 @pytest.mark.long
@@ -61,7 +60,7 @@ def test_emitted_programs() -> None:
     compiled = tt.compile(model(), (X,))
     program, *rest = compiled.save("net.py", weights="inside")
     assert "ttnn.linear(" in program.read_text() and [p.name for p in rest] == ["net.py.tensors"]
-    subprocess.run([sys.executable, program], check=True, capture_output=True)
+    python_process.run([program], check=True)
     (source,) = compiled.save("net.cpp")
     assert "ttnn::linear(" in source.read_text()
 

@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import warnings
 from collections.abc import Callable
 
 import pytest
+import python_process
 import torch
 from compiled import assert_agree, check, on_chip
 from torch import nn
@@ -58,7 +57,7 @@ def test_64_bit_integers_are_spoken_of_once() -> None:
         "        torch.compile(lambda x: x + k, backend='tt')(torch.tensor([1, 2]))\n"
         "print(sum('64-bit' in str(w.message) for w in seen))\n"
     )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    done = python_process.run(["-c", program])
     assert done.stdout.split() == ["1"], done.stderr
 
 
