@@ -7,6 +7,8 @@
 #include "ttmlir/Dialect/TTIR/IR/Ops/AddOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/AvgPool2dOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/AvgPool3dOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/CumProdOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/CumSumOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/FullOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/LogicalAndOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/LogicalOrOp.h"
@@ -20,6 +22,7 @@
 #include "ttmlir/Dialect/TTIR/IR/Ops/ProdOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/ReduceAndOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/ReduceOrOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/ReverseOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/SumOp.h"
 
 #include "llvm/ADT/StringSwitch.h"
@@ -196,6 +199,24 @@ struct Windows {
     return found;
   }
 
+  /// The dimension along which each window reaches to the beginning of the tensor, or to its end, and no further.
+  std::optional<int64_t> scanned(ArrayRef<int64_t> shape, bool &reachesEnd) const {
+    std::optional<int64_t> found;
+    for (size_t dimension = 0; dimension < rank; ++dimension) {
+      const int64_t before = padding[2 * dimension], after = padding[2 * dimension + 1], others = shape[dimension] - 1;
+      if (stride[dimension] != 1 || dilation[dimension] != 1 || base[dimension] != 1)
+        return std::nullopt;
+      if (size[dimension] == 1 && before == 0 && after == 0)
+        continue;
+      const bool isBefore = before == others && after == 0, isBehind = before == 0 && after == others;
+      if (found || size[dimension] != shape[dimension] || (!isBefore && !isBehind))
+        return std::nullopt;
+      found = dimension;
+      reachesEnd = isBehind;
+    }
+    return found;
+  }
+
   int64_t pooled(int64_t extent, int64_t dimension) const {
     extent += padding[2 * dimension] + padding[2 * dimension + 1] - (size[dimension] - 1) * dilation[dimension] - 1;
     return extent / stride[dimension] + 1;
@@ -204,6 +225,17 @@ struct Windows {
   size_t rank;
   SmallVector<int64_t> size, stride, dilation, base, padding;
 };
+
+/// The dimension along which windows are the running sums, or products, that TTIR has; nothing if they are not.
+static std::optional<int64_t> scannedDimension(stablehlo::ReduceWindowOp op, const Combiner &combiner, Value init,
+                                               bool &reachesEnd) {
+  RankedTensorType type = typeOf(op.getInputs().front());
+  const bool hasScan = combiner.type == ttcore::ReduceType::Sum || combiner.type == ttcore::ReduceType::Prod;
+  if (!hasScan || !isNeutral(combiner, init) || !type.hasStaticShape() ||
+      !(isa<FloatType>(type.getElementType()) || type.getElementType().isInteger(32)))
+    return std::nullopt;
+  return Windows(op).scanned(type.getShape(), reachesEnd);
+}
 
 namespace {
 struct LowerReduceWindow : OpConversionPattern<stablehlo::ReduceWindowOp> {
@@ -214,6 +246,21 @@ struct LowerReduceWindow : OpConversionPattern<stablehlo::ReduceWindowOp> {
     if (failed(combiner))
       return failure();
     Value input = adaptor.getInputs().front();
+    bool reachesEnd = false;
+    if (std::optional<int64_t> dimension =
+            scannedDimension(op, *combiner, adaptor.getInitValues().front(), reachesEnd)) {
+      ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
+      Type type = input.getType();
+      const auto turned = [&](Value value) -> Value {
+        return reachesEnd ? ttir::ReverseOp::create(builder, type, value, builder.getDenseI64ArrayAttr(*dimension))
+                          : value;
+      };
+      Value first = turned(input);
+      Value scan = combiner->type == ttcore::ReduceType::Sum
+                       ? ttir::CumSumOp::create(builder, type, first, builder.getI64IntegerAttr(*dimension)).getResult()
+                       : ttir::CumProdOp::create(builder, type, first, builder.getI64IntegerAttr(*dimension));
+      return replace(rewriter, op, turned(scan));
+    }
     if (!combiner->hasPool() || !isa<FloatType>(typeOf(input).getElementType()))
       return notifyMatchFailure(rewriter, op, "TTIR has pools for the maximum and the sum of floats only");
     if (!isNeutral(*combiner, adaptor.getInitValues().front()))
@@ -307,6 +354,10 @@ bool hlo::isKnownReduction(stablehlo::ReduceWindowOp op) {
   std::optional<Combiner> combiner =
       inner ? combinerOf(inner, typeOf(op->getResult(0)).getElementType()) : std::nullopt;
   const Windows windows(op);
+  bool reachesEnd = false;
+  if (combiner && !isa<ComplexType>(type.getElementType()) &&
+      scannedDimension(op, *combiner, op.getInitValues().front(), reachesEnd))
+    return true;
   return combiner && combiner->hasPool() && isa<FloatType>(type.getElementType()) &&
          isNeutral(*combiner, op.getInitValues().front()) &&
          (combiner->type == ttcore::ReduceType::Max || !windows.isDilated()) && !windows.covered().empty();

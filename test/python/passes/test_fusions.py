@@ -180,7 +180,7 @@ def test_one_op_that_agrees_with_torch(case: Case, dtype: torch.dtype) -> None:
     text = str(module)
     assert f"ttnn.{op}" in text, names
     assert text.count("ttnn.matmul") == (op == "matmul")
-    assert "ttnn.exp" not in text and "ttnn.conv3d" not in text and text.count("ttnn.conv2d\"") == (op == "conv2d")
+    assert "ttnn.exp" not in text and "ttnn.conv3d" not in text and text.count('ttnn.conv2d"') == (op == "conv2d")
     inputs = [
         torch.randn(shape, generator=torch.Generator().manual_seed(i)).to(dtype) for i, shape in enumerate(shapes)
     ]

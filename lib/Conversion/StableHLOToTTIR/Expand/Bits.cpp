@@ -1,7 +1,10 @@
 //===- Bits.cpp - StableHLO ops on the bits of numbers --------------------===//
 // SPDX-License-Identifier: Apache-2.0
 
+#include "../Patterns.h"
 #include "Expressions.h"
+
+#include "ttmlir/Dialect/TTIR/IR/Ops/RandOp.h"
 
 #include <numbers>
 
@@ -421,8 +424,9 @@ private:
   }
 };
 
-/// Numbers of a distribution, from bits of Philox. The specification leaves algorithm and state open: the key is the
-/// module's `stablehlo.rng_seed`, or 0, and each op has its own part of the counter.
+/// Numbers of a distribution: floats from those that the chip draws, integers from bits of Philox. The specification
+/// leaves algorithm and state open: the key is the module's `stablehlo.rng_seed`, or 0, and each op has its own seed,
+/// or part of the counter.
 struct ExpandRng : OpRewritePattern<stablehlo::RngOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(stablehlo::RngOp op, PatternRewriter &rewriter) const override {
@@ -444,7 +448,7 @@ struct ExpandRng : OpRewritePattern<stablehlo::RngOp> {
       // G. Box and M. Muller, "A note on the generation of random normal deviates" (1958).
       SmallVector<int64_t> two = {2};
       llvm::append_range(two, shape);
-      Expr both = unit(bits(builder, op, number, two));
+      Expr both = units(builder, op, number, two);
       Expr u = both.slice(0, 0, 1).reshape(shape), v = both.slice(0, 1, 2).reshape(shape);
       Expr radius = ((-u).apply<stablehlo::Log1pOp>() * -2).apply<stablehlo::SqrtOp>();
       Expr normal = radius * (v * (2 * std::numbers::pi)).apply<stablehlo::CosineOp>();
@@ -452,16 +456,32 @@ struct ExpandRng : OpRewritePattern<stablehlo::RngOp> {
       rewriter.replaceOp(op, (mean + deviation * normal).convert(element).value());
       return success();
     }
-    Expr random = bits(builder, op, number, shape);
     if (isa<FloatType>(element)) {
-      Expr u = unit(random), low = spread(op.getA(), u.element()), high = spread(op.getB(), u.element());
+      Expr u = units(builder, op, number, shape);
+      auto from = dyn_cast_or_null<FloatAttr>(splatValue(op.getA())),
+           to = dyn_cast_or_null<FloatAttr>(splatValue(op.getB()));
+      if (from && to && from.getValue().isZero() && to.getValue().isExactlyValue(1) && element.isF32()) {
+        rewriter.replaceOp(op, u.value());
+        return success();
+      }
       // Rounding must not reach the upper bound, which is exclusive.
-      Value below = chlo::NextAfterOp::create(builder, op.getB().getType(), op.getB(), op.getA());
+      Value below;
+      if (from && to && from.getValue() < to.getValue()) {
+        APFloat number = to.getValue();
+        number.next(/*nextDown=*/true);
+        below = stablehlo::ConstantOp::create(builder,
+                                              DenseElementsAttr::get(cast<ShapedType>(op.getB().getType()),
+                                                                     Attribute(builder.getFloatAttr(element, number))));
+      } else {
+        below = chlo::NextAfterOp::create(builder, op.getB().getType(), op.getB(), op.getA());
+      }
+      Expr low = spread(op.getA(), u.element()), high = spread(op.getB(), u.element());
       Expr rounded = (low + u * (high - low)).convert(element);
       rewriter.replaceOp(op, rounded.apply<stablehlo::MinOp>(Expr(builder, below).spread(shape)).value());
       return success();
     }
     // The upper half of bits * (high - low) is below high - low.
+    Expr random = bits(builder, op, number, shape);
     Type word = uint32(builder);
     Expr low = spread(op.getA(), word), high = spread(op.getB(), word);
     rewriter.replaceOp(op, (low + product(random, high - low).high).convert(element).value());
@@ -469,10 +489,14 @@ struct ExpandRng : OpRewritePattern<stablehlo::RngOp> {
   }
 
 private:
-  static Expr bits(ImplicitLocOpBuilder &builder, stablehlo::RngOp op, IntegerAttr number, ArrayRef<int64_t> shape) {
+  static uint64_t keyOf(stablehlo::RngOp op) {
     auto module = op->getParentOfType<ModuleOp>();
     auto seed = module ? module->getAttrOfType<IntegerAttr>("stablehlo.rng_seed") : IntegerAttr();
-    const uint64_t key = seed ? seed.getValue().getZExtValue() : 0;
+    return seed ? seed.getValue().getZExtValue() : 0;
+  }
+
+  static Expr bits(ImplicitLocOpBuilder &builder, stablehlo::RngOp op, IntegerAttr number, ArrayRef<int64_t> shape) {
+    const uint64_t key = keyOf(op);
     Type word = uint32(builder);
     auto words = RankedTensorType::get({2, 2}, word);
     const uint32_t values[] = {static_cast<uint32_t>(key), static_cast<uint32_t>(key >> 32), 0,
@@ -485,10 +509,19 @@ private:
     return {builder, generator.getOutput()};
   }
 
-  /// In [0, 1): the mantissa of a number from 1 to 2.
-  static Expr unit(Expr bits) {
-    Expr one = bits.shr(9) | bits.number(0x3f800000);
-    return one.bitcast(Type(bits.build().getF32Type())) - 1;
+  /// In [0, 1), in f32.
+  static Expr units(ImplicitLocOpBuilder &builder, stablehlo::RngOp op, IntegerAttr number, ArrayRef<int64_t> shape) {
+    // The upper bits of a product spread seeds that are near each other; a seed of 0 would differ from run to run.
+    const uint64_t mixed = (keyOf(op) + 1) * 0xd1342543de82ef95ULL + (number.getInt() + 1) * 0x9e3779b97f4a7c15ULL;
+    const auto seed = std::max<uint32_t>(1, static_cast<uint32_t>(mixed >> 32));
+    SmallVector<int64_t> sizes(shape);
+    if (sizes.empty())
+      sizes.push_back(1);
+    Expr drawn(builder, ttir::RandOp::create(builder, RankedTensorType::get(sizes, builder.getF32Type()),
+                                             builder.getI32ArrayAttr(SmallVector<int32_t>(sizes.begin(), sizes.end())),
+                                             builder.getF32FloatAttr(0), builder.getF32FloatAttr(1),
+                                             builder.getIntegerAttr(uint32(builder), seed)));
+    return drawn.reshape(shape);
   }
 };
 
