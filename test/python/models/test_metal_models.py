@@ -3,10 +3,14 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import _ttmlir_runtime as rt
 import pytest
 import torch
 from builder.base.builder_apis import build_module
+from metal_models import compared
 from test_models import DTYPES, Prepared, check
 from ttmlir import passes
 from zoo import ZOO
@@ -38,6 +42,19 @@ def test_agrees_with_torch_on_cores(name: str, dtype: str) -> None:
 @pytest.mark.parametrize("name", ["resnet-18", "bert-base", "llama-block-prefill"])
 def test_on_other_grids(name: str, grid: str) -> None:
     check(prepared(name, "f32", reduced=True, options=f"override-device-shape={grid}"))
+
+
+@pytest.mark.parametrize("name", ["mnist", "bert-base"])
+def test_the_table_of_networks(name: str, tmp_path: Path) -> None:
+    """Its figures, and the timeline of a network on both targets."""
+    metal, library = compared(name, reduced=True, folder=tmp_path)
+    assert min(metal.pcc, library.pcc) >= 0.999
+    assert metal.programs > library.programs > 0 and metal.sources > library.sources > 0
+    assert 0 < metal.l1 < 1499136 and 0 < library.l1 < 1499136
+    assert metal.device_ns > library.device_ns > 0
+    events = json.loads((tmp_path / name / "trace.json").read_text())["traceEvents"]
+    assert sum(event["name"] == "EnqueueProgramCommand" for event in events if event["pid"] == 2) == metal.programs
+    assert any(event["pid"] == 3 and event["ph"] == "X" for event in events)
 
 
 @pytest.mark.slow
