@@ -40,7 +40,9 @@ template <bool wide> I accumulate(I dst, I sum, I exponent) {
   const F quarter = F{} + (wide ? 0.0f : 0.25f);
   const F value = (__builtin_convertvector(sum, F) + quarter) * as<F>((exponent - 10) << 23);
   const I larger = maximum(exponent, I{} + 25) << 23;
-  return chosen(exponent <= 0, dst, Vectors<lanes>::accumulate<wide>(dst, value, F{}, larger));
+  U most{};
+  const I result = Vectors<lanes>::accumulate<wide>(dst, value, F{}, larger, most);
+  return chosen(exponent <= 0, dst, Vectors<lanes>::withDefect(result, most));
 }
 
 /// f on each lane.

@@ -18,8 +18,9 @@ namespace {
 constexpr int64_t columns = MatrixProduct::columns;
 using tiles::zeroExponent;
 
-// Exponent fields for which tiles.h has functions: the largest of an operand, and those of the destination.
-constexpr int32_t mostField = 246, leastDestination = 49, mostDestination = 240;
+// Exponent fields for which tiles.h has functions: the largest of an operand, and those of the destination, which is
+// held times 2^12 on the way.
+constexpr int32_t mostField = 246, leastDestination = 49, mostDestination = 228;
 
 using Values = Vectors<columns>;
 
@@ -210,6 +211,8 @@ void MatrixProduct::multiply(const LeftParts &left, const RightParts &right, int
   const bool wide = compute.wide();
   const tiles::Function many = functions ? functions->many[compute.phases - 1][wide] : nullptr;
   const tiles::Function one = functions ? functions->one[compute.phases - 1][wide] : nullptr;
+  const tiles::Function two = functions ? functions->two[compute.phases - 1][wide] : nullptr;
+  const int64_t most = two ? 2 : 1, groups = (blocks + most - 1) / most; // of blocks of columns at a time
   const auto slowly = [&](const tiles::Left &a, const tiles::Right &b, int32_t *at) {
     uint32_t own[tile], other[tile];
     for (int64_t i = 0; i < tile; ++i)
@@ -226,49 +229,75 @@ void MatrixProduct::multiply(const LeftParts &left, const RightParts &right, int
            (isEmpty(a) || isEmpty(b) ||
             (a[0] + b[0] >= tiles::leastSum && a[1] + b[1] <= tiles::mostSum && std::max(a[1], b[1]) <= mostField));
   };
-  parallelFor(rowBlocks * blocks, 1, [&](int64_t begin, int64_t end) {
-    for (int64_t index = begin; index < end; ++index) {
-      const int64_t first = index / blocks * rowsAtOnce, block = index % blocks;
-      const int64_t last = std::min(first + rowsAtOnce, rows);
-      bool isFit[rowsAtOnce]; // the destination; sums by the functions of tiles.h stay so
-      for (int64_t row = first; row < last; ++row)
-        isFit[row - first] = functions && areFit(dst + row * panelColumns + block * columns);
-      for (int64_t t = from; t < to; ++t) {
-        const int16_t *const range = right.ranges + (block * kTiles + t) * 2;
-        if (isEmpty(range))
-          continue; // nothing is added
-        const int64_t column = (block * depth + t * tile) * columns;
-        const tiles::Right b{right.high + column, right.low + column, right.exponents + column};
-        const auto leftOf = [&](int64_t row) {
-          const int64_t place = (t * panelRows + row) * tile;
-          return tiles::Left{left.high + place, left.low + place, left.exponents + place};
-        };
-        for (int64_t row = first; row < last; row += rowUnit) {
-          int64_t empty = 0, fitting = 0;
-          bool fast[rowUnit];
-          int32_t *const at = dst + row * panelColumns + block * columns;
-          for (int64_t r = 0; r < rowUnit; ++r) {
-            const int16_t *const own = left.ranges + (t * panelRows + row + r) * 2;
-            empty += isEmpty(own);
-            fitting += fast[r] = fits(isFit[row + r - first], own, range);
-          }
-          if (empty == rowUnit)
-            continue;
-          if (fitting == rowUnit && empty + 1 < rowUnit) {
-            many(leftOf(row), b, at, panelColumns);
-            continue;
-          }
-          for (int64_t r = 0; r < rowUnit; ++r)
-            if (isEmpty(left.ranges + (t * panelRows + row + r) * 2)) {
-              continue;
-            } else if (fast[r]) {
-              one(leftOf(row + r), b, at + r * panelColumns, panelColumns);
-            } else {
-              slowly(leftOf(row + r), b, at + r * panelColumns);
-              isFit[row + r - first] = functions && areFit(at + r * panelColumns);
-            }
-        }
+  const auto leftOf = [&](int64_t t, int64_t row) {
+    const int64_t place = (t * panelRows + row) * tile;
+    return tiles::Left{left.high + place, left.low + place, left.exponents + place};
+  };
+  const auto rangeOf = [&](int64_t t, int64_t row) { return left.ranges + (t * panelRows + row) * 2; };
+  /// Some rows in one block of columns. isFit: whether the destination of each is; sums by the functions of tiles.h
+  /// stay so.
+  const auto addRows = [&](int64_t t, int64_t row, int64_t block, bool *isFit) {
+    const int16_t *const range = right.ranges + (block * kTiles + t) * 2;
+    if (isEmpty(range))
+      return; // nothing is added
+    const int64_t column = (block * depth + t * tile) * columns;
+    const tiles::Right b{right.high + column, right.low + column, right.exponents + column};
+    int64_t empty = 0, fitting = 0;
+    bool fast[rowUnit];
+    int32_t *const at = dst + row * panelColumns + block * columns;
+    for (int64_t r = 0; r < rowUnit; ++r) {
+      empty += isEmpty(rangeOf(t, row + r));
+      fitting += fast[r] = fits(isFit[r], rangeOf(t, row + r), range);
+    }
+    if (empty == rowUnit)
+      return;
+    if (fitting == rowUnit && empty + 1 < rowUnit)
+      return many(leftOf(t, row), b, at, panelColumns);
+    for (int64_t r = 0; r < rowUnit; ++r)
+      if (isEmpty(rangeOf(t, row + r))) {
+        continue;
+      } else if (fast[r]) {
+        one(leftOf(t, row + r), b, at + r * panelColumns, panelColumns);
+      } else {
+        slowly(leftOf(t, row + r), b, at + r * panelColumns);
+        isFit[r] = functions && areFit(at + r * panelColumns);
       }
+  };
+  /// The same in two blocks; false: nothing was done, because not all of it is fit, or because all of it is empty.
+  const auto addToBoth = [&](int64_t t, int64_t row, int64_t block, const bool *isFit, const bool *isNextFit) {
+    const int16_t *const range = right.ranges + (block * kTiles + t) * 2, *const next = range + kTiles * 2;
+    if (isEmpty(range) || isEmpty(next))
+      return false;
+    int64_t empty = 0;
+    for (int64_t r = 0; r < rowUnit; ++r) {
+      const int16_t *const own = rangeOf(t, row + r);
+      empty += isEmpty(own);
+      if (!fits(isFit[r], own, range) || !fits(isNextFit[r], own, next))
+        return false;
+    }
+    if (empty + 1 >= rowUnit)
+      return false;
+    const int64_t column = (block * depth + t * tile) * columns;
+    two(leftOf(t, row), {right.high + column, right.low + column, right.exponents + column, depth * columns},
+        dst + row * panelColumns + block * columns, panelColumns);
+    return true;
+  };
+  parallelFor(rowBlocks * groups, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t index = begin; index < end; ++index) {
+      const int64_t first = index / groups * rowsAtOnce, block = index % groups * most;
+      const int64_t last = std::min(first + rowsAtOnce, rows), count = std::min(most, blocks - block);
+      bool isFit[2][rowsAtOnce];
+      for (int64_t b = 0; b < count; ++b)
+        for (int64_t row = first; row < last; ++row)
+          isFit[b][row - first] = functions && areFit(dst + row * panelColumns + (block + b) * columns);
+      for (int64_t t = from; t < to; ++t)
+        for (int64_t row = first; row < last; row += rowUnit) {
+          const int64_t at = row - first;
+          if (count == 2 && addToBoth(t, row, block, isFit[0] + at, isFit[1] + at))
+            continue;
+          for (int64_t b = 0; b < count; ++b)
+            addRows(t, row, block + b, isFit[b] + at);
+        }
     }
   });
 }

@@ -34,6 +34,7 @@ struct Left { // rows, a tile of K inside
 struct Right { // a tile of K by 16 columns
   const float *high, *low;
   const int16_t *exponents;
+  int64_t next = 0; // elements to the next block of columns
 };
 using Exponents = int16_t __attribute__((vector_size(columns * 2)));
 
@@ -43,6 +44,7 @@ using Function = void (*)(const Left &left, const Right &right, int32_t *dst, in
 /// The functions of a vector unit, by the number of phases minus 1, and by the width of the destination.
 struct Functions {
   Function many[4][2], one[4][2]; // of `rows` rows, and of one
+  Function two[4][2];             // of `rows` rows and two blocks of columns, or nullptr
 };
 namespace vectors256 {
 extern const Functions functions;

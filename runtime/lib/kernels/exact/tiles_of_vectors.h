@@ -11,9 +11,6 @@
 namespace tt::ttnn::exact::tiles {
 namespace {
 
-using S = Exponents;
-using Twice = int32_t __attribute__((vector_size(columns * 2)));
-
 constexpr int groups = tile / group;
 constexpr int32_t offsets[4] = {0, 5, 7, 12}; // of the exponents of a phase
 /// Where there is no product, the sum begins so low that neither a quarter of its unit nor its exponent changes others.
@@ -28,12 +25,15 @@ template <class Vector, class T> [[gnu::always_inline]] Vector loaded(const T *f
   return value;
 }
 
-/// Rows by 16 columns, one tile of K.
-template <int64_t lanes, int64_t count, int phases, bool wide> class Tile {
+/// Rows by 16 columns, or by as many in two blocks, one tile of K.
+template <int64_t lanes, int64_t count, int blocks, int phases, bool wide> class Tile {
   using V = Vectors<lanes>;
   using I = typename V::I;
+  using U = typename V::U;
   using F = typename V::F;
   using Half = int16_t __attribute__((vector_size(lanes * 2)));
+  using S = int16_t __attribute__((vector_size(blocks * columns * 2)));
+  using Twice = int32_t __attribute__((vector_size(blocks * columns * 2)));
   static constexpr int vectors = columns / lanes;
   // As many sums at once as registers hold, but enough for the latency of their additions.
   static constexpr int64_t together = lanes == columns || phases < 3 || count == 1 ? count : 2;
@@ -42,17 +42,31 @@ public:
   [[gnu::always_inline]] static void multiply(const Left &left, const Right &right, int32_t *dst, int64_t stride) {
     Tile made(left, right);
     made.findExponents();
-    for (int g = 0; g < groups; ++g)
+    for (int block = 0; block < blocks; ++block, dst += columns) {
+      for (int g = 0; g < groups; ++g)
 #pragma clang loop unroll(full)
-      for (int v = 0; v < vectors; ++v)
+        for (int v = 0; v < vectors; ++v)
 #pragma clang loop unroll(full)
-        for (int r = 0; r < count; r += together)
-          made.multiplyGroup(g, v, r);
-    made.accumulate(dst, stride);
+          for (int r = 0; r < count; r += together)
+            made.multiplyGroup(block, g, v, r);
+      if (made.template accumulate<false>(dst, stride))
+        made.template accumulate<true>(dst, stride);
+    }
   }
 
 private:
   Tile(const Left &left, const Right &right) : left(left), right(right) {}
+
+  /// Exponents of a row of all blocks.
+  [[gnu::always_inline]] S fieldsOf(int64_t k) const {
+    const int16_t *at = right.exponents + k * columns;
+    if constexpr (blocks == 1)
+      return loaded<S>(at);
+    else
+      return __builtin_shufflevector(loaded<Exponents>(at), loaded<Exponents>(at + right.next), 0, 1, 2, 3, 4, 5, 6, 7,
+                                     8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28,
+                                     29, 30, 31);
+  }
 
   [[gnu::always_inline]] void findExponents() {
     for (int g = 0; g < groups; ++g) {
@@ -62,7 +76,7 @@ private:
 #pragma clang loop unroll(full)
       for (int i = 0; i < group; ++i) {
         const int64_t k = g * group + i;
-        const S field = loaded<S>(right.exponents + k * columns);
+        const S field = fieldsOf(k);
 #pragma clang loop unroll(full)
         for (int r = 0; r < count; ++r) {
           const S both = field + V::template as<S>(Twice{} + left.exponents[r * tile + k]);
@@ -87,14 +101,15 @@ private:
   }
 
   /// Finds what the products of each phase add to the start.
-  [[gnu::always_inline]] void multiplyGroup(int g, int v, int row) {
+  [[gnu::always_inline]] void multiplyGroup(int block, int g, int v, int row) {
     asm volatile("" ::: "memory"); // else the compiler would load all of `right` once, and spill it
-    const int64_t first = g * group * columns + v * lanes;
+    const int64_t first = block * right.next + g * group * columns + v * lanes;
     const int64_t own = row * tile + g * group;
     I start[together];
     F sum[phases][together];
     for (int r = 0; r < together; ++r) {
-      start[r] = (__builtin_convertvector(loaded<Half>(tops[g][row + r] + v * lanes), I) << 23) + quarter;
+      const auto top = loaded<Half>(tops[g][row + r] + block * columns + v * lanes);
+      start[r] = (__builtin_convertvector(top, I) << 23) + quarter;
       starts[g][row + r][v] = start[r];
       for (int phase = 0; phase < phases; ++phase)
         sum[phase][r] = V::template as<F>(start[r]);
@@ -123,9 +138,12 @@ private:
     end<0>(g, v, row, sum, start);
   }
 
-  /// Phases and their halves one after another, in each all count and columns: every sum waits for the one before.
-  [[gnu::always_inline]] void accumulate(int32_t *dst, int64_t stride) {
+  /// Phases and their halves one after another, in each all count and columns: every sum waits for the one before. Sums
+  /// of a phase are held times 2^offset, and the destination too. Returns whether there is a sum that a defect changes;
+  /// then nothing is stored unless it is `careful`.
+  template <bool careful> [[gnu::always_inline]] bool accumulate(int32_t *dst, int64_t stride) {
     I held[count][vectors], larger[groups / 2][count][vectors];
+    U most[count][vectors] = {};
     for (int r = 0; r < count; ++r)
       for (int v = 0; v < vectors; ++v) {
         held[r][v] = loaded<I>(dst + r * stride + v * lanes);
@@ -134,34 +152,63 @@ private:
           larger[g / 2][r][v] =
               __builtin_elementwise_max(starts[g][r][v], starts[g + 1][r][v]) - (((127 - lower) << 23) + quarter);
       }
-    for (int phase = 0; phase < phases; ++phase)
+    const auto scale = [&](int places) __attribute__((always_inline)) {
+      const auto factor = V::splat(__builtin_bit_cast(float, (127 + places) << 23));
+      for (int r = 0; r < count; ++r)
+        for (int v = 0; v < vectors; ++v)
+          held[r][v] = V::template as<I>(V::template as<F>(held[r][v]) * factor);
+    };
+#pragma clang loop unroll(disable)
+    for (int phase = 0; phase < phases; ++phase) {
+      if (phase > 0)
+        scale(offsets[phase] - offsets[phase - 1]);
       for (int g = 0; g < groups; g += 2)
         for (int r = 0; r < count; ++r)
-          for (int v = 0; v < vectors; ++v)
+          for (int v = 0; v < vectors; ++v) {
+            U here{};
             held[r][v] = V::template accumulate<wide>(held[r][v], sums[g][phase][r][v], sums[g + 1][phase][r][v],
-                                                      larger[g / 2][r][v] - (offsets[phase] << 23), offsets[phase]);
+                                                      larger[g / 2][r][v], careful ? here : most[r][v]);
+            if constexpr (careful)
+              held[r][v] = V::withDefect(held[r][v], here);
+          }
+    }
+    if constexpr (wide && !careful) {
+      I found{};
+      for (int r = 0; r < count; ++r)
+        for (int v = 0; v < vectors; ++v)
+          found |= most[r][v] == ~0u;
+      if (__builtin_reduce_or(found))
+        return true;
+    }
+    if (phases > 1)
+      scale(-offsets[phases - 1]);
     for (int r = 0; r < count; ++r)
       for (int v = 0; v < vectors; ++v)
         __builtin_memcpy(dst + r * stride + v * lanes, &held[r][v], sizeof(I));
+    return false;
   }
 
   const Left left;
   const Right right;
-  alignas(64) int16_t tops[groups][count][columns];
+  alignas(64) int16_t tops[groups][count][blocks * columns];
   F sums[groups][phases][count][vectors];
   I starts[groups][count][vectors]; // of the first phase
 };
 
-template <int64_t lanes, int64_t count, int phases, bool wide>
+template <int64_t lanes, int64_t count, int blocks, int phases, bool wide>
 void multiply(const Left &left, const Right &right, int32_t *dst, int64_t stride) {
-  Tile<lanes, count, phases, wide>::multiply(left, right, dst, stride);
+  Tile<lanes, count, blocks, phases, wide>::multiply(left, right, dst, stride);
 }
 
+/// Two blocks have the exponents of 32 columns, which vectors of 512 bits hold.
+template <int64_t lanes, int phases, bool wide> constexpr void fill(Functions &to) {
+  to.two[phases - 1][wide] = lanes == columns ? multiply<lanes, rows, 2, phases, wide> : nullptr;
+  to.many[phases - 1][wide] = multiply<lanes, rows, 1, phases, wide>;
+  to.one[phases - 1][wide] = multiply<lanes, 1, 1, phases, wide>;
+}
 template <int64_t lanes, int phases> constexpr void fill(Functions &to) {
-  to.many[phases - 1][0] = multiply<lanes, rows, phases, false>;
-  to.many[phases - 1][1] = multiply<lanes, rows, phases, true>;
-  to.one[phases - 1][0] = multiply<lanes, 1, phases, false>;
-  to.one[phases - 1][1] = multiply<lanes, 1, phases, true>;
+  fill<lanes, phases, false>(to);
+  fill<lanes, phases, true>(to);
 }
 template <int64_t lanes> constexpr Functions functionsOf() {
   Functions made{};
