@@ -92,11 +92,6 @@ OF_DTYPE = {
     torch.bool: DataFormat.RawUInt8,
     torch.int16: DataFormat.Int32,
 } | {dtype: name for name, dtype in INTEGERS.items()}
-DTYPES = {
-    DataFormat.Float32: torch.float32,
-    DataFormat.Float16: torch.float16,
-    DataFormat.Float16_b: torch.bfloat16,
-}
 
 
 def data_format_of(dtype: torch.dtype) -> DataFormat:

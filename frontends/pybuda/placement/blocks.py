@@ -15,7 +15,6 @@ from .graph import Op, Queue, divisors, round_up, tile_bytes, tiles
 
 # Tiles of half of the destination register, of which one half computes while the other is packed.
 DST_TILES, DST_TILES_F32 = 8, 4
-LARGEST_STREAM = 64
 DIRECTIONS = {"R": "r", "C": "c", "RZ": "r", "CZ": "c", "Z": "z"}
 HELD = ("parameter", "constant")  # queues whose values may be in L1 before the first input
 
@@ -124,14 +123,14 @@ def streams(op: Op, config: CompilerConfig, overrides: Mapping[str, Any]) -> Ite
         return
     dim = op.attributes.get("dim")
     # A reduction needs whole rows; of columns, whole columns.
-    kinds = [direction] if direction else ["z"] if dim == "" else [x for x in "zrc" if x not in (dim or "")]
+    kinds = [direction] if direction else [x for x in "zrc" if x not in (dim or "")]
     if "z" in kinds and out.z > 1:
         yield "z", (1, 1)
     factors = [("r", (n, 1)) for n in divisors(out.r) if n > 1 and "r" in kinds]
     factors += [("c", (1, n)) for n in divisors(out.c) if n > 1 and "c" in kinds]
     if direction in ("r", "c"):
         yield direction, (1, 1)
-    yield from sorted((x for x in factors if max(x[1]) <= LARGEST_STREAM), key=lambda x: (max(x[1]), x[0] != "r"))
+    yield from sorted(factors, key=lambda x: (max(x[1]), x[0] != "r"))
 
 
 def blocked(

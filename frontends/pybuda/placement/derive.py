@@ -333,13 +333,11 @@ def describe(made: Op, op: Mapping[str, Any]) -> None:
             if len(operand.shape) <= len(made.shape) and (text := broadcast(operand.shape, made.shape)):
                 operand.tms = (*operand.tms, text)
     else:
-        found = next((attributes[key] for key in ALONG if key in attributes), [])
-        dims = [found] if isinstance(found, int) else found
-        rank = len(made.operands[0].shape)
-        is_joined = made.type == "splice" or not rank
-        made.attributes["dim"] = "" if is_joined else letters(dims, rank)
-        if made.type == "splice":
-            made.attributes["axis"] = found
+        # Ops that name no dimension need whole rows, windows whole columns.
+        rank = max(1, len(made.operands[0].shape))
+        found = next((attributes[key] for key in ALONG if key in attributes), -2 if "kernel_size" in attributes else -1)
+        dims = [found] if isinstance(found, int) else found or [*range(rank)]
+        made.attributes["dim"] = letters(dims, rank)
     if made.inner and len(made.operands) > 2:
         made.attributes["bias"] = True
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -129,54 +130,47 @@ def picker(algorithm: DRAMPlacementAlgorithm, chip: Chip) -> Callable[[Channels,
     return closest if algorithm is DRAMPlacementAlgorithm.CLOSEST else in_turn
 
 
-def blocks_of(queue: Queue, user: Placed | None, reader: tuple[Op, int] | None) -> tuple[tuple[int, int], int]:
-    """Returns the grid of a queue's buffers and in how many pieces a tensor comes: its producer's, else its first
-    reader's."""
-    out = tiles(queue.shape)
-    if user is None:
-        return (1, 1), out.z
+def grid_of(queue: Queue, user: Placed | None, reader: tuple[Op, int] | None) -> tuple[int, int]:
+    """Returns the rows and columns of a queue's buffers that its first reader's cores divide it into."""
+    if user is None or reader is None or reader[0].operands[reader[1]].tms:
+        return 1, 1
+    op, number = reader
     r, c = user.model.grid
-    if reader is not None:
-        op, number = reader
-        if op.is_matmul:
-            r, c = (r if number == 0 else 1, c if number else 1)
-        if op.operands[number].tms:
-            r, c = 1, 1
-        r, c = (max(d for d in divisors(n) if g % d == 0) for n, g in ((out.r, r), (out.c, c)))
-        return (r, c), out.z
-    return (r, c), user.model.t
+    if op.is_matmul:
+        r, c = r if number == 0 else 1, c if number else 1
+    out = tiles(queue.shape)
+    return max(d for d in divisors(out.r) if r % d == 0), max(d for d in divisors(out.c) if c % d == 0)
 
 
 def allocate(
     graph: Graph, placement: Placement, chip: Chip, chips: Sequence[int], config: CompilerConfig
 ) -> dict[Queue, Layout]:
-    """Returns a place for each queue; no two overlap.
+    """Returns a place for each queue; no two overlap. Buffers have the blocks of the producer, or of the first reader.
 
     Raises:
         PlacementError: a channel or chip that there is not, or more memory than there is.
     """
     readers: dict[Node, list[tuple[Op, int]]] = graph.readers()
-    memory = chip.memory
+    memory, alignment = chip.memory, chip.dram_alignment
     pick = picker(config.dram_placement_algorithm, chip)
-    alignment = chip.dram_alignment
     device = {n: Channels(memory.channels, memory.channel_bytes, chip.dram_base, alignment, "DRAM") for n in chips}
     host = Channels(memory.host_channels, memory.host_bytes, 0, alignment, "host")
     found: dict[Queue, Layout] = {}
     for queue in graph.queues:
         first = None if queue.producer is not None and not queue.is_ram else next(iter(readers.get(queue, [])), None)
         user = placement.of.get(first[0]) if first else placement.of.get(queue.producer) if queue.producer else None
-        grid, t = blocks_of(queue, user, first)
-        z = tiles(queue.shape)
-        stream = user.model.stream if user is not None and first is None else (1, 1)
-        rows, columns = z.r // stream[0] // grid[0], z.c // stream[1] // grid[1]
-        ublock = user.model.ublock if user is not None and first is None else block(rows, columns, DST_TILES)
-        mblock = (rows // ublock[0], columns // ublock[1])
-        size = HEADER_BYTES + queue.entries * t * rows * columns * tile_bytes(queue.df)
+        out = tiles(queue.shape)
+        if user is not None and first is None and user.op.tiles == out:
+            grid, t, mblock, ublock = user.model.grid, user.model.t, user.model.mblock, user.model.ublock
+        else:
+            grid, t = grid_of(queue, user, first), out.z
+            rows, columns = out.r // grid[0], out.c // grid[1]
+            ublock = block(rows, columns, DST_TILES)
+            mblock = (rows // ublock[0], columns // ublock[1])
+        size = HEADER_BYTES + queue.entries * t * math.prod((*mblock, *ublock)) * tile_bytes(queue.df)
         overrides = config.op_overrides.get(queue.name, {})
         forced = config.place_queue_to_chip_dram.get(queue.name)
-        on_host = host_queue(queue, config) and forced is None and overrides.get("dram_channel") is None
-        where = placement.epochs[user.epoch].chip if user is not None else chips[0]
-        channel = None
+        where, channel = placement.epochs[user.epoch].chip if user is not None else chips[0], None
         if forced is not None:
             where, channel = checked_place(queue.name, forced)
         if overrides.get("dram_chip") is not None:
@@ -185,15 +179,14 @@ def allocate(
             channel = overrides["dram_channel"]
         if where not in chips:
             raise PlacementError(f"queue {queue.name!r} is placed on chip {where}; the device has {list(chips)}")
+        on_host = channel is None and host_queue(queue, config)
         places = []
         for number in range(grid[0] * grid[1]):
             if on_host:
                 at = next((c for c in range(memory.host_channels) if host.fits(c, size)), 0)
-                places.append((at, host.take(at, size, queue.name)))
-                continue
-            core = core_of(user, number, grid)
-            at = channel if channel is not None else pick(device[where], size, core)
-            places.append((at, device[where].take(at, size, queue.name)))
+            else:
+                at = channel if channel is not None else pick(device[where], size, core_of(user, number, grid))
+            places.append((at, (host if on_host else device[where]).take(at, size, queue.name)))
         found[queue] = Layout(queue, where, on_host, grid, t, mblock, ublock, size, places)
     return found
 

@@ -73,13 +73,12 @@ HEADER = re.compile(r"^(\w+):\s*([\w.]+)\s*$", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Costs:
-    """Nanoseconds of one core for a byte of L1; of the chip for a byte of DRAM; from one epoch to the next.
+    """Nanoseconds of the chip for a byte of DRAM; from one epoch to the next.
 
     arch: the runtime's chip, whose cost rules say what ops take.
     """
 
     arch: str
-    l1_byte: float
     dram_byte: float
     launch: float
     clock_ghz: float
@@ -92,7 +91,7 @@ def costs(arch: str) -> Costs:
 
     many = 1 << 20
     return Costs(
-        arch, times(l1_bytes=many)[1] / many, times(dram_bytes=many)[2] / many, times()[4],
+        arch, times(dram_bytes=many)[2] / many, times()[4],
         runtime.chip_figures(arch)["clock_ghz"],
     )  # fmt: skip
 

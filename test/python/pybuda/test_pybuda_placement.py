@@ -94,6 +94,23 @@ def test_training_has_epochs_of_three_types() -> None:
     assert any(x.op.name.startswith("bwd_first") and x.op.type == "matmul" for x in backward)
 
 
+def test_steps_of_optimizers_have_the_cores_that_the_compiler_chooses() -> None:
+    def trained() -> Result:
+        sgd = pybuda.optimizers.SGD(learning_rate=0.1, device_params=True)
+        tt0 = pybuda.TTDevice("tt0", module=Chain(), optimizer=sgd)
+        tt0.place_loss_module(op.loss.MSELoss("loss"))
+        shape = 1, 128, 128
+        pybuda.initialize_pipeline(True, sample_inputs=(torch.rand(shape),), sample_targets=(torch.rand(shape),))
+        assert tt0.placement is not None
+        return tt0.placement
+
+    name = next(x.name for x in trained().graph.ops if x.epoch_type == "opt")
+    pybuda.pybudaglobal.pybuda_reset()
+    config.override_op_placement(name, (1, 1))
+    with pytest.raises(pybuda.PyBudaError, match=f"op '{name}' is of an optimizer's step, whose cores the compiler"):
+        trained()
+
+
 # Configuration -> what has to be seen of it in the placement.
 def _asks(function: Callable[..., Any], *arguments: Any, **keywords: Any) -> Setting:
     return lambda: function(*arguments, **keywords)

@@ -11,6 +11,7 @@ import pybuda
 import pytest
 import torch
 from modules import Function
+from netlists import check_netlist
 from pybuda import config, op
 from pybuda.placement import PlacementError
 
@@ -220,6 +221,26 @@ def test_large_ops_need_streams() -> None:
     pybuda.set_configuration_options(manual_t_streaming=True, enable_auto_fusing=False)
     with pytest.raises(PlacementError, match="No valid grids for op 'sqrt'"):
         compiled()
+
+
+@pytest.mark.parametrize("policy", ["default", "MinimizeGrid"])
+def test_what_the_program_runs_is_not_refused(policy: str) -> None:
+    """Large results come in pieces on the cores of the program's ops, whatever the op."""
+
+    class Large(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, ...]:
+            wide = torch.cat([x, x + 1])
+            return torch.softmax(torch.nn.functional.layer_norm(wide, [1024]), -1), wide.cumsum(-1), wide.mT + 1
+
+    pybuda.set_configuration_options(balancer_policy=policy, enable_auto_fusing=False)
+    tt0 = pybuda.TTDevice("tt0", module=pybuda.PyTorchModule("large", Large()))
+    pybuda.initialize_pipeline(False, sample_inputs=(torch.rand(1024, 1024),))
+    assert tt0.placement is not None
+    check_netlist(tt0.placement.netlist())
+    of = {x.op.type: x.model for epoch in tt0.placement.epochs for x in epoch.placed}
+    assert {"splice", "layer_norm", "softmax", "cumsum"} <= set(of)
+    assert of["softmax"].direction in ("", "r") and of["splice"].direction in ("", "c")
+    assert policy == "default" or max(x.t for x in of.values()) > 1
 
 
 def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:

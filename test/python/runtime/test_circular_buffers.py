@@ -51,5 +51,5 @@ def test_a_bank_gives_the_lowest_free_piece():
     assert bank.allocate(1, "another") is None and bank.allocate(2**62, "more") is None
     with pytest.raises(rt.Error, match="base is 64, end 32, alignment 32; expected 0 <= base <= end, 1 <= alignment"):
         rt.runtime.BankAllocator(64, 32, 32)
-    with pytest.raises(rt.Error, match="BankAllocator.allocate: bytes is -1; expected 0 or more"):
+    with pytest.raises(rt.Error, match=r"BankAllocator\.allocate: bytes is -1; expected 0 or more"):
         bank.allocate(-1, "less")
