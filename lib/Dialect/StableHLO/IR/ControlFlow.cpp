@@ -69,19 +69,32 @@ void WhileOp::getAsmBlockArgumentNames(Region &region, OpAsmSetValueNameFn setNa
     setName(argument, "iterArg");
 }
 
+/// Results, and the arguments of both regions, which have the types of the operands, are printed with these once.
+static bool hasOneListOfTypes(WhileOp op) {
+  return llvm::all_of(
+      llvm::ArrayRef<TypeRange>{op.getResultTypes(), op.getCond().getArgumentTypes(), op.getBody().getArgumentTypes()},
+      [&](TypeRange types) { return types == op->getOperandTypes(); });
+}
+
 void WhileOp::print(OpAsmPrinter &printer) {
+  const bool isShort = hasOneListOfTypes(*this);
   printer << '(';
-  llvm::interleaveComma(llvm::zip(getCond().getArguments(), getOperands()), printer,
-                        [&](auto pair) { printer << std::get<0>(pair) << " = " << std::get<1>(pair); });
+  llvm::interleaveComma(llvm::enumerate(getOperands()), printer, [&](auto each) {
+    if (isShort)
+      printer << getCond().getArgument(each.index()) << " = ";
+    printer << each.value();
+  });
   printer << ')';
-  if (getNumOperands())
+  if (!isShort)
+    printer << " : " << getOperandTypes() << " -> " << getResultTypes();
+  else if (getNumOperands())
     printer << " : " << getOperandTypes();
   printer.printOptionalAttrDictWithKeyword((*this)->getAttrs());
   for (auto [keyword, region] : {std::pair("cond", &getCond()), std::pair("do", &getBody())}) {
     if (region == &getCond())
       printer.printNewline();
     printer << ' ' << keyword << ' ';
-    printer.printRegion(*region, /*printEntryBlockArgs=*/false);
+    printer.printRegion(*region, /*printEntryBlockArgs=*/!isShort);
   }
 }
 
@@ -90,16 +103,32 @@ ParseResult WhileOp::parse(OpAsmParser &parser, OperationState &result) {
   SmallVector<OpAsmParser::Argument> arguments;
   SMLoc loc = parser.getCurrentLocation();
   auto parsePair = [&]() -> ParseResult {
-    return failure(parser.parseArgument(arguments.emplace_back()) || parser.parseEqual() ||
-                   parser.parseOperand(operands.emplace_back()));
+    OpAsmParser::Argument first;
+    if (parser.parseArgument(first))
+      return failure();
+    if (failed(parser.parseOptionalEqual())) {
+      operands.push_back(first.ssaName); // its region names the argument
+      return success();
+    }
+    arguments.push_back(first);
+    return parser.parseOperand(operands.emplace_back());
   };
-  SmallVector<Type> types;
+  SmallVector<Type> types, results;
   if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Paren, parsePair) ||
-      (succeeded(parser.parseOptionalColon()) && parser.parseTypeList(types)) ||
-      parser.parseOptionalAttrDictWithKeyword(result.attributes) ||
+      (succeeded(parser.parseOptionalColon()) && parser.parseTypeList(types)))
+    return failure();
+  const bool hasResults = succeeded(parser.parseOptionalArrow());
+  if (hasResults && parser.parseTypeList(results))
+    return failure();
+  if (arguments.size() != (hasResults ? 0 : operands.size()))
+    return parser.emitError(loc) << "has " << arguments.size() << " arguments for " << operands.size()
+                                 << " operands; expected " << (hasResults ? "none, as results are listed" : "as many");
+  if (parser.parseOptionalAttrDictWithKeyword(result.attributes) ||
       parser.resolveOperands(operands, types, loc, result.operands))
     return failure();
-  result.addTypes(types);
+  result.addTypes(hasResults ? results : types);
+  if (hasResults)
+    types.clear();
   for (auto [argument, type] : llvm::zip_equal(arguments, types))
     argument.type = type;
   Region *cond = result.addRegion(), *body = result.addRegion();

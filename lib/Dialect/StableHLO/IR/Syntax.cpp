@@ -437,8 +437,8 @@ ParseResult stablehlo::parseWindowAttributes(OpAsmParser &parser, DenseI64ArrayA
     if (failed(parser.parseOptionalComma()))
       return success();
     loc = parser.getCurrentLocation();
-    if (parser.parseKeyword(&name))
-      return failure();
+    if (failed(parser.parseOptionalKeyword(&name)))
+      return success(); // the list may end with a comma
   }
 }
 

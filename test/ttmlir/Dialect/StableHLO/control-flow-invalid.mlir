@@ -111,3 +111,13 @@ func.func @barrier(%x: tensor<2xf32>) -> tensor<3xf32> {
   %0 = "stablehlo.optimization_barrier"(%x) : (tensor<2xf32>) -> tensor<3xf32>
   return %0 : tensor<3xf32>
 }
+
+// -----
+
+func.func @arguments_and_results(%x: tensor<2xf32>) -> tensor<2xf32> {
+  // expected-error @below {{has 1 arguments for 1 operands; expected none, as results are listed}}
+  %0 = stablehlo.while(%i = %x) : tensor<2xf32> -> tensor<2xf32> cond {
+  } do {
+  }
+  return %0 : tensor<2xf32>
+}

@@ -1,5 +1,6 @@
 // RUN: ttmlir-opt %s | FileCheck %s
 // RUN: ttmlir-opt %s -mlir-print-op-generic | ttmlir-opt | FileCheck %s
+// RUN: ttmlir-opt %s | ttmlir-opt | FileCheck %s
 
 // CHECK-LABEL: @loop
 func.func @loop(%n: tensor<i32>, %x: tensor<?xf32>) -> tensor<?xf32> {
@@ -17,6 +18,25 @@ func.func @loop(%n: tensor<i32>, %x: tensor<?xf32>) -> tensor<?xf32> {
     stablehlo.return %i, %v : tensor<i32>, tensor<?xf32>
   }
   return %r#1 : tensor<?xf32>
+}
+
+// Results and arguments with other types than the operands have, as refinement leaves them, are printed with these.
+// CHECK-LABEL: @refined
+func.func @refined(%x: tensor<4xf32>, %p: tensor<i1>) -> tensor<?xf32> {
+  // CHECK: %[[R:.*]] = stablehlo.while(%arg0) : tensor<4xf32> -> tensor<?xf32>
+  // CHECK-NEXT: cond {
+  // CHECK-NEXT: ^bb0(%{{.*}}: tensor<?xf32>):
+  // CHECK: } do {
+  // CHECK-NEXT: ^bb0(%[[V:.*]]: tensor<?xf32>):
+  // CHECK-NEXT: stablehlo.return %[[V]] : tensor<?xf32>
+  %r = "stablehlo.while"(%x) ({
+  ^bb0(%v: tensor<?xf32>):
+    stablehlo.return %p : tensor<i1>
+  }, {
+  ^bb0(%v: tensor<?xf32>):
+    stablehlo.return %v : tensor<?xf32>
+  }) : (tensor<4xf32>) -> tensor<?xf32>
+  return %r : tensor<?xf32>
 }
 
 // CHECK-LABEL: @nothing_carried

@@ -42,7 +42,7 @@ func.func @products(%a: tensor<3x8x20xbf16>, %b: tensor<3x20x5xbf16>, %m: tensor
 // CHECK-LABEL: @convolution
 func.func @convolution(%x: tensor<2x15x17x8xf32>, %w: tensor<3x5x4x12xf32>) {
   // CHECK: stablehlo.convolution(%{{.*}}, %{{.*}}) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {stride = [2, 1], pad = {{\[\[}}1, 1], [2, 2]], rhs_dilate = [1, 1], reverse = [false, true]} {batch_group_count = 1 : i64, feature_group_count = 2 : i64} :
-  %0 = stablehlo.convolution(%x, %w) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {stride = [2, 1], pad = [[1, 1], [2, 2]], rhs_dilate = [1, 1], reverse = [0, 1]} {batch_group_count = 1 : i64, feature_group_count = 2 : i64} : (tensor<2x15x17x8xf32>, tensor<3x5x4x12xf32>) -> tensor<2x8x17x12xf32>
+  %0 = stablehlo.convolution(%x, %w) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {stride = [2, 1], pad = [[1, 1], [2, 2]], rhs_dilate = [1, 1], reverse = [0, 1],} {batch_group_count = 1 : i64, feature_group_count = 2 : i64} : (tensor<2x15x17x8xf32>, tensor<3x5x4x12xf32>) -> tensor<2x8x17x12xf32>
   // The long form of the dimension numbers means the same.
   // CHECK: stablehlo.convolution(%{{.*}}) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {}
   %1 = "stablehlo.convolution"(%x, %w) <{batch_group_count = 1 : i64, feature_group_count = 2 : i64, dimension_numbers = #stablehlo.conv<raw
