@@ -93,7 +93,20 @@ void multiplyBf16(const Block &block) {
 
 namespace ttnn::panels::pairs {
 
-/// Processors with the matrix unit have products of bf16, others may have neither.
+/// Processors with the matrix unit have products and conversions of bf16, others may have neither.
+void storeBf16(const float *c, const Finish &finish, int64_t rows, int64_t columns, std::byte *to, int64_t rowBytes) {
+  for (int64_t i = 0; i < rows; ++i)
+    for (int64_t j = 0; j < columns; ++j) {
+      float value = c[i * width(Unit::BF16) + j] + (finish.bias ? finish.bias[j] : 0.0f);
+      if (finish.relu && value <= 0)
+        value = 0;
+      uint32_t bits;
+      std::memcpy(&bits, &value, sizeof(bits));
+      const uint32_t rounded = value != value ? bits | 0x400000 : bits + 0x7fff + (bits >> 16 & 1);
+      const auto high = static_cast<uint16_t>(rounded >> 16);
+      std::memcpy(to + i * rowBytes + j * 2, &high, sizeof(high));
+    }
+}
 void dotBf16(const Dots &work) {
   const auto value = [](const std::byte *from, int64_t index) {
     uint16_t bits;

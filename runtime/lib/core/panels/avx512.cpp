@@ -357,7 +357,7 @@ template <bool narrow> struct Sixteens {
 // Storing
 //===----------------------------------------------------------------------===//
 
-/// To nearest, ties to even; NaN stays NaN. The conversion of AVX512_BF16 would treat denormals as zeros.
+/// To nearest, ties to even; NaN stays NaN.
 __m256i roundToBf16(__m512 x) {
   const __m512i bits = _mm512_castps_si512(x);
   const __m512i odd = _mm512_and_si512(_mm512_srli_epi32(bits, 16), _mm512_set1_epi32(1));
@@ -404,7 +404,21 @@ void store(const float *c, const Finish &finish, int64_t rows, int64_t columns, 
 extern const Movement f32 = {pack<Unit::F32>, copyRows, store<Unit::F32>};
 extern const Movement bf16 = {pack<Unit::BF16>, copyGroups, store<Unit::BF16>};
 
+/// Writes whole vectors, whose ends the next part replaces.
+static void joinContiguous(const RowPart *parts, int64_t count, std::byte *to) {
+  for (const RowPart *part = parts; part < parts + count; ++part)
+    for (int64_t i = 0; i < part->count; i += 32) {
+      const int64_t bytes = part->count - i < 32 ? (part->count - i) * 2 : 64;
+      _mm512_storeu_si512(to, part->from ? _mm512_maskz_loadu_epi8(byteMask(bytes), part->from + i * 2)
+                                         : _mm512_setzero_si512());
+      to += bytes;
+    }
+  _mm512_storeu_si512(to, _mm512_setzero_si512());
+}
+
 void joinRow(const RowPart *parts, int64_t count, const Rows &where, std::byte *to) {
+  if (where.step == 64)
+    return joinContiguous(parts, count, to);
   int64_t at = 0; // values of the current 32
   const auto put = [&](__m512i values, int64_t n) __attribute__((always_inline)) {
     _mm512_mask_storeu_epi8(to + at * 2, byteMask(n * 2), values);

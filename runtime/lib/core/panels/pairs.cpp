@@ -89,8 +89,32 @@ struct Pairs {
   static __m128 sums(Sum s, Sum t, Sum u, Sum v) { return sumsOfFour(s, t, u, v); }
 };
 
+template <bool biased, bool relu>
+void storeRows(const float *c, const float *bias, int64_t rows, int64_t columns, std::byte *to, int64_t rowBytes) {
+  const __m512 left = biased ? _mm512_load_ps(bias) : _mm512_setzero_ps();
+  const __m512 right = biased ? _mm512_load_ps(bias + 16) : _mm512_setzero_ps();
+  const __mmask32 mask = columns < 32 ? (__mmask32(1) << columns) - 1 : ~__mmask32(0);
+  for (int64_t i = 0; i < rows; ++i, c += width(Unit::BF16), to += rowBytes) {
+    __m512 x = _mm512_load_ps(c), y = _mm512_load_ps(c + 16);
+    if constexpr (biased) {
+      x = _mm512_add_ps(x, left);
+      y = _mm512_add_ps(y, right);
+    }
+    if constexpr (relu) { // of a NaN and another value, the second operand; a sum of zeros is 0
+      x = _mm512_add_ps(_mm512_max_ps(_mm512_setzero_ps(), x), _mm512_setzero_ps());
+      y = _mm512_add_ps(_mm512_max_ps(_mm512_setzero_ps(), y), _mm512_setzero_ps());
+    }
+    _mm512_mask_storeu_epi16(to, mask, reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(y, x)));
+  }
+}
+
 } // namespace
 
+void storeBf16(const float *c, const Finish &finish, int64_t rows, int64_t columns, std::byte *to, int64_t rowBytes) {
+  const auto run = finish.bias ? (finish.relu ? storeRows<true, true> : storeRows<true, false>)
+                               : (finish.relu ? storeRows<false, true> : storeRows<false, false>);
+  run(c, finish.bias, rows, columns, to, rowBytes);
+}
 void dotBf16(const Dots &work) { dotAll<Pairs>(work); }
 void multiplyBf16(const Block &block) { block.columns > 16 ? multiply<2>(block) : multiply<1>(block); }
 

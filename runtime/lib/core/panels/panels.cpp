@@ -46,7 +46,10 @@ void copyRows(Unit unit, const std::byte *from, Strides strides, int64_t k, int6
 
 void store(Unit unit, const float *c, const Finish &finish, int64_t rows, int64_t columns, std::byte *to,
            int64_t rowBytes) {
-  movement(unit).store(c, finish, rows, columns, to, rowBytes);
+  if (unit == Unit::BF16 && finish.toBf16)
+    pairs::storeBf16(c, finish, rows, columns, to, rowBytes);
+  else
+    movement(unit).store(c, finish, rows, columns, to, rowBytes);
 }
 
 void joinRow(const RowPart *parts, int64_t count, const Rows &where, std::byte *to) {

@@ -94,7 +94,7 @@ struct RowPart {
   int64_t count;
 };
 /// Writes a row of bf16 that consists of parts in the order of `copyRows` (`where`), followed by zeros up to a multiple
-/// of 32. to: its first value.
+/// of 32. to: its first value. If the row is contiguous, up to 64 bytes after it are written too.
 void joinRow(const RowPart *parts, int64_t count, const Rows &where, std::byte *to);
 
 /// c[rows, width] = a[rows, k] * panel[k, width], or c += that, for one panel or several consecutive ones.
@@ -162,7 +162,8 @@ struct Finish {
   bool toBf16 = false;         // else f32
 };
 
-/// Writes rows x columns of sums.
+/// Writes rows x columns of sums, at most `width` of them. BF16 writes subnormal ones as 0 to bf16, as its products
+/// are.
 void store(Unit unit, const float *c, const Finish &finish, int64_t rows, int64_t columns, std::byte *to,
            int64_t rowBytes);
 

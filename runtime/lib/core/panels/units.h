@@ -40,6 +40,8 @@ void dotF32(const Dots &work);
 /// AVX512_BF16, on the rows and panels of the matrix unit.
 namespace pairs {
 void multiplyBf16(const Block &block);
+/// As `store`, to bf16.
+void storeBf16(const float *c, const Finish &finish, int64_t rows, int64_t columns, std::byte *to, int64_t rowBytes);
 void dotBf16(const Dots &work);
 } // namespace pairs
 

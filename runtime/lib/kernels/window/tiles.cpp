@@ -31,25 +31,49 @@ public:
   int64_t taps() const override { return area; }
 
   void copy(const std::byte *from, int64_t first, int64_t count, std::byte *to) const override {
-    const panels::Rows where = panels::rowsCopied(Unit::BF16, area * channels);
-    const bool tiles = panels::wholeTiles(Unit::BF16);
-    const int64_t all = tiles ? (count + 15) / 16 * 16 : count;
+    constexpr int64_t rowsAtOnce = 16; // of a tile
+    const int64_t k = area * channels;
+    const panels::Rows where = panels::rowsCopied(Unit::BF16, k);
+    // Parts that are no whole rows of tiles are joined in contiguous rows before.
+    const bool direct = channels % 32 == 0 || !panels::wholeTiles(Unit::BF16);
+    const panels::Rows joined = direct ? where : panels::rowsInPlace(panels::depth(Unit::BF16, k) * 2 + 64);
+    std::vector<std::byte> rows(direct ? 0 : static_cast<size_t>(rowsAtOnce * joined.row));
     std::vector<const std::byte *> starts(static_cast<size_t>(lines));
     std::vector<panels::RowPart> parts;
-    int64_t line = -1;
-    for (int64_t i = 0; i < all; ++i) {
-      parts.clear();
-      if (i < count) {
-        const int64_t position = first + i;
-        if (position / across.out != line)
-          locate(from, line = position / across.out, starts);
-        for (const std::byte *start : starts)
-          addLine(start, position % across.out, parts);
-      } else {
-        parts.push_back({nullptr, area * channels});
+    int64_t line = first / across.out, position = first % across.out;
+    bool wasInside = false;
+    locate(from, line, starts);
+    for (int64_t row = 0; row < count; row += rowsAtOnce) {
+      const int64_t height = std::min(rowsAtOnce, count - row);
+      std::byte *const tile = to + (panels::wholeTiles(Unit::BF16) ? row / 16 * where.tile : row * where.row);
+      std::byte *const base = direct ? tile : rows.data();
+      for (int64_t i = 0; i < height; ++i) {
+        const int64_t element = position * across.stride - across.low;
+        const bool inside = element >= 0 && element + across.extent() <= across.size;
+        if (inside && wasInside) { // the same parts, of the next pixels
+          for (panels::RowPart &part : parts)
+            if (part.from)
+              part.from += across.stride * pixelBytes();
+        } else {
+          parts.clear();
+          for (const std::byte *start : starts)
+            addLine(start, element, parts);
+        }
+        wasInside = inside;
+        panels::joinRow(parts.data(), static_cast<int64_t>(parts.size()), joined, base + i * joined.row);
+        if (++position == across.out && row + i + 1 < count) {
+          position = 0;
+          wasInside = false;
+          locate(from, ++line, starts);
+        }
       }
-      std::byte *row = tiles ? to + i / 16 * where.tile + i % 16 * where.row : to + i * where.row;
-      panels::joinRow(parts.data(), static_cast<int64_t>(parts.size()), where, row);
+      if (!direct) {
+        panels::copyRows(Unit::BF16, rows.data(), {joined.row / 2, 1}, k, height, tile);
+      } else if (panels::wholeTiles(Unit::BF16)) {
+        const panels::RowPart zeros{nullptr, k};
+        for (int64_t i = height; i < rowsAtOnce; ++i)
+          panels::joinRow(&zeros, 1, where, tile + i * where.row);
+      }
     }
   }
 
@@ -70,14 +94,14 @@ private:
     }
   }
 
-  void addLine(const std::byte *start, int64_t position, std::vector<panels::RowPart> &parts) const {
+  /// first: the first element of the window along the line.
+  void addLine(const std::byte *start, int64_t first, std::vector<panels::RowPart> &parts) const {
     const auto zeros = [&](int64_t taps) {
       if (taps > 0)
         parts.push_back({nullptr, taps * channels});
     };
     if (!start)
       return zeros(across.kernel);
-    const int64_t first = position * across.stride - across.low;
     if (across.dilation == 1) {
       const int64_t low = std::clamp<int64_t>(-first, 0, across.kernel);
       const int64_t high = std::clamp<int64_t>(across.size - first, low, across.kernel);
