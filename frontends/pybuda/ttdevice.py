@@ -205,7 +205,7 @@ class TTDevice(Reports):
             config, chip, self.chip_ids, names if losing else names[:inputs_end], names[len(keys) : inputs_end]
         )
 
-        def run(parts: Parts, places: str) -> list[torch.Tensor]:
+        def run(parts: Parts, places: str, requests: Requests) -> list[torch.Tensor]:
             pipeline = CompileOptions(options.pipeline).with_({"epoch-overrides": places} if places else {})
             placing = replace(options, pipeline=pipeline)
             self._compiled = Compiled(
@@ -219,19 +219,21 @@ class TTDevice(Reports):
             with torch.random.fork_rng():
                 return list(self._compiled(*buffers, *self._tracked(inputs), *(targets if losing else [])))
 
-        outputs = run({}, "")
+        outputs = run({}, "", requests)
         given = inputs, targets if losing else ()
         traced = self._traced(formats, *given)
         graph = graph_of(traced, config)
-        if places := overridden_places(graph, chip, config):
-            outputs = run({}, places)
+        places, grids = overridden_places(graph, chip, config)
+        if places or grids:
+            requests = replace(requests, node_grids=grids)
+            outputs = run({}, places, requests)
             traced = self._traced(formats, *given)
             graph = graph_of(traced, config)
         self.placement = place(traced, graph, config)
         self.used_nops |= self.compiled.copies
         self._looped = {}
         if parts := self._spills(formats):
-            outputs = run(parts, places)
+            outputs = run(parts, places, requests)
             take_rows(graph, graph_of(self._traced(formats, *given), config))
         self._write_placement()
         return [x.detach() for x in outputs[: self._results]]

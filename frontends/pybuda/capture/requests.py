@@ -55,7 +55,7 @@ class Requests:
     fused: ops that are fused; empty: all. grids: rows and columns of cores.
     cuts: dimension and number of parts of results. windows: numbers of parts of convolutions' windows.
     copies: of `insert_nop`. orders: ops that run one after the other. arguments: names of the forward graph's.
-    tilized: those of inputs that the device tilizes.
+    tilized: those of inputs that the device tilizes. node_grids: by names of nodes.
     """
 
     breaks: tuple[frozenset[str], ...] = ()
@@ -68,6 +68,7 @@ class Requests:
     orders: tuple[tuple[str, ...], ...] = ()
     arguments: tuple[str, ...] = ()
     tilized: frozenset[str] = frozenset()
+    node_grids: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -119,8 +120,8 @@ class Requests:
                 found[EPOCH_BREAK] = json.dumps(labels)
             if name in self.alone or source in self.alone or (self.fused and name not in self.fused):
                 found[FUSION_GROUP] = json.dumps(name)
-            if name in self.grids:
-                found[GRID] = "#ttcore.grid<{}x{}>".format(*self.grids[name])
+            if grid := self.grids.get(name) or self.node_grids.get(node.name):
+                found[GRID] = "#ttcore.grid<{}x{}>".format(*grid)
             if name in self.cuts and makes_ops(node):
                 found[CUT] = "array<i64: {}, {}>".format(*checked_cut(node, name, *self.cuts[name]))
             if name in self.windows and function_of(node) in CONVOLUTIONS:

@@ -92,8 +92,8 @@ def models_of(op: Op, chip: Chip, config: CompilerConfig, microbatch: int) -> li
     if "u_kt" in overrides:
         reason = f"override_u_kt asks for {overrides['u_kt']}; expected a divisor of the inner dimension in tiles"
         raise refused(op, reason)
-    asked = ", ".join(f"{k} {v}" for k, v in overrides.items() if k.startswith("t_stream"))
-    raise refused(op, f"{asked or 'its stream'} does not divide its tiles on {grid[0]}x{grid[1]} cores")
+    requests = ", ".join(f"{k} {v}" for k, v in overrides.items() if k.startswith("t_stream"))
+    raise refused(op, f"{requests or 'its stream'} does not divide its tiles on {grid[0]}x{grid[1]} cores")
 
 
 def refused(op: Op, reason: str) -> PlacementError:

@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from _ttmlir_runtime import runtime
 from torch.fx import Graph as FxGraph
 from torch.fx import Node
 from ttmlir.torch.importer import ON_HOST, is_call, is_supported
@@ -283,14 +285,16 @@ def compact(shape: tuple[int, ...]) -> tuple[int, ...]:
     return (shape[0], math.prod(shape[1:]))
 
 
-def overridden_places(graph: Graph, chip: Chip, config: CompilerConfig) -> str:
-    """Returns the places that the configuration requests for ops of the netlist that the compiler has placed elsewhere,
-    as the option `epoch-overrides`.
+def overridden_places(graph: Graph, chip: Chip, config: CompilerConfig) -> tuple[str, dict[str, tuple[int, int]]]:
+    """Returns the places that the configuration requests for ops of the netlist that the compiler has placed elsewhere:
+    as the option `epoch-overrides`, and grids by names of nodes, on which the program can compute.
 
     Raises:
         PlacementError: cores that the chip does not have, or an op of an optimizer's step.
     """
-    found = []
+    simulated = runtime.chip_figures(chip.costs.arch)["grid"]
+    nodes = Counter(op.node for op in graph.ops)
+    text, grids = [], {}
     for op in graph.ops:
         overrides = config.op_overrides.get(op.name, {})
         start, _, turned = overrides.get("placement", (None, None, False))
@@ -309,9 +313,13 @@ def overridden_places(graph: Graph, chip: Chip, config: CompilerConfig) -> str:
             )
         if op.epoch_type == OPTIMIZER:
             raise PlacementError(f"op {op.name!r} is of an optimizer's step, whose cores the compiler chooses alone")
-        core = "{}x{}".format(*start) if start is not None else ""
-        found.append(f"{op.location}={'x'.join(map(str, grid))}:{core}{':transposed' if turned else ''}")
-    return ",".join(found)
+        if grid and nodes[op.node] == 1 and grid[0] <= simulated[0] and grid[1] <= simulated[1]:
+            grids |= dict.fromkeys((x.node for x in op.parts or [op]), grid)
+            grid = ()
+        if grid or start is not None or turned:
+            core = "{}x{}".format(*start) if start is not None else ""
+            text.append(f"{op.location}={'x'.join(map(str, grid))}:{core}{':transposed' if turned else ''}")
+    return ",".join(text), grids
 
 
 def chip_order(chips: Sequence[int], config: CompilerConfig) -> list[int]:

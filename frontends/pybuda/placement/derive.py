@@ -172,7 +172,7 @@ class Captured:
         return next((node for node in found if makes_ops(node)), found[0] if found else None)
 
     def constant(self, function: Function, value: int, node: FxNode | None, computed: bool) -> Value:
-        """Returns a value that is there before the first run; it is named when something reads it."""
+        """Returns a value that exists before the first run; it is named when something reads it."""
         name = node.name if node is not None else str(value)
         if computed and node is not None:
             name = self.names.get(node, name)

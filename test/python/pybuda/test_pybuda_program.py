@@ -557,16 +557,23 @@ def test_an_op_that_the_program_computes_as_several_is_several() -> None:
     assert "it is softmax.dc." in result.graph.aliases["softmax"]
 
 
-def test_a_fused_op_has_the_requested_cores() -> None:
-    """The compiler places it there: the program's op has these cores."""
+def test_a_fused_op_has_the_requested_cores(float32: None) -> None:
+    """The program computes it on the requested grid, and the compiler places it on these cores."""
     pybuda.override_op_size("_fused_op_0", (2, 1))
     pybuda.config.override_op_placement("_fused_op_0", (3, 4), transpose_op=True)
-    result = placement_of(compiled(Two("two"), MATRIX, MATRIX))
+    device = compiled(Two("two"), MATRIX, MATRIX)
+    result = placement_of(device)
     check_program(result)
     (row,) = [x for x in result.programs[0].ops if x.computes == ("_fused_op_0",)]
+    assert (row.name, row.grid, row.shard) == ("ttnn.matmul", (2, 1), (32, 64))
     assert row.place is not None and (row.place.core, row.place.size, row.place.turned) == ((3, 4), (1, 2), True)
     placed = result.placed("_fused_op_0")
     assert (placed.row, placed.column, placed.size, placed.model.grid) == (3, 4, (1, 2), (2, 1))
+    device.push_to_inputs(MATRIX, MATRIX)
+    (output,) = pybuda.run_inference().get()
+    product = MATRIX @ MATRIX
+    golden = torch.nn.functional.gelu(product) @ torch.relu(product)
+    torch.testing.assert_close(output.value(), golden, rtol=1e-3, atol=1e-3)
 
 
 def test_results_lie_where_the_binary_says() -> None:
