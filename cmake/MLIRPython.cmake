@@ -128,6 +128,11 @@ set(_erases "  mlirSymbolTableErase(symbolTable, symbol.getOperation().get());
 set(_erases_all "  invalidate(symbol.getOperation().get());
   mlirSymbolTableErase(symbolTable, symbol.getOperation().operation);
 ")
+# An operation of a dialect that is not loaded yet would be an unregistered one.
+set(_applies "  // Apply unpacked/validated to the operation state. Beyond this
+")
+set(_loads "  mlirContextGetOrLoadDialect(location.getContext()->get(), toMlirStringRef(name.substr(0, name.find('.'))));
+${_applies}")
 # Values, blocks and regions of such an operation are its parts; as keys of dictionaries they are what they were.
 set(_header_changes "")
 set(_core_changes "")
@@ -178,7 +183,7 @@ foreach(_mlir_include ${MLIR_INCLUDE_DIRS})
 endforeach()
 add_compile_options("-I${_changed}/include") # as a directory of includes, functions of MLIR take it for that of sources
 ttmlir_change_binding("${_bindings}/IRCore.cpp" IRCore.cpp _creates _keeps _include _includes _begins _holds
-  _ends _releases _destroys _destroys_all _erases _erases_all ${_core_changes})
+  _ends _releases _destroys _destroys_all _erases _erases_all _applies _loads ${_core_changes})
 set(_runs "            MlirLogicalResult status = mlirPassManagerRunOnOp(
 ")
 set(_runs_inside "            ErasingInside erasing(op.getOperation().get());

@@ -13,4 +13,14 @@ NB_MODULE(_site_initialize_0, m) {
   m.def(
       "register_dialects", [](MlirDialectRegistry registry) { ttmlirRegisterAllDialects(registry); },
       nb::arg("registry"));
+  // A context loads a dialect when text, bytecode, a pass or a new op needs it: loading all of them takes longer than
+  // to compile a small module. Attributes and types that have Python classes are created without any of these.
+  m.attr("disable_load_all_available_dialects") = true;
+  m.def(
+      "context_init_hook",
+      [](MlirContext context) {
+        for (const char *dialect : {"ttcore", "ttnn", "sdy", "quant"})
+          mlirContextGetOrLoadDialect(context, mlirStringRefCreateFromCString(dialect));
+      },
+      nb::arg("context"));
 }

@@ -83,6 +83,7 @@ MlirLogicalResult ttmlirWriteTensorFiles(MlirOperation module, MlirStringRef fol
 void ttmlirOpLowering(MlirStringRef name, MlirContext context, MlirStringCallback callback, void *userData) {
   llvm::StringRef op = unwrap(name);
   std::string into;
+  unwrap(context)->getOrLoadDialect(op.split('.').first); // else the name has no traits
   if (op.starts_with("ttir."))
     into = mlir::tt::ttnn::ttirLowering(op, unwrap(context));
   else if (op.starts_with("stablehlo.") || op.starts_with("chlo."))

@@ -73,3 +73,12 @@ def test_meshes() -> None:
     with ir.Context():
         mesh = ttcore.ir.MeshAttr.get("mesh", [2, 4])
         assert ttcore.ir.MeshesAttr.get([mesh]).meshes == [mesh]
+
+
+def test_a_new_operation_loads_its_dialect() -> None:
+    """Contexts load dialects when they are needed; an operation of one that is not loaded has no syntax of its own."""
+    with ir.Context(), ir.Location.unknown():
+        i32 = ir.IntegerType.get_signless(32)
+        one = ir.Operation.create("arith.constant", [i32], attributes={"value": ir.IntegerAttr.get(i32, 1)})
+        assert str(one).strip() == "%c1_i32 = arith.constant 1 : i32" and one.verify()
+        one.erase()
