@@ -135,7 +135,7 @@ static SmallVector<Tensor> router(ttir::TopKRouterGptOp op, Expressions &e, std:
   return {e(top->getResult(1)), powers / powers.sum({most.rank() - 1})};
 }
 
-/// Those of all targets, and those of the host.
+/// The expressions of all targets, and those of the host.
 static const CompositeTable &table() {
   static const CompositeTable all = [] {
     CompositeTable created = composites();
