@@ -5,8 +5,10 @@
 #include "Interrupts.h"
 
 #include "tt/metal/tensors.h"
+#include "tt/metal/watch.h"
 #include "tt/ttnn/trace.h"
 
+#include <nanobind/stl/set.h>
 #include <nanobind/stl/tuple.h>
 
 using namespace tt;
@@ -271,6 +273,38 @@ void python::bindKernels(nb::module_ &module) {
       nb::arg("name") = "program",
       "Runs kernels on tensors of a device, which hold afterwards what was written; lists of circular buffers share "
       "their bytes.");
+  nb::class_<BufferChange>(module, "BufferChange", "A command of a TTMetal program has changed a device buffer.")
+      .def_ro("program", &BufferChange::program)
+      .def_ro("command", &BufferChange::command, "Its name.")
+      .def_ro("loc", &BufferChange::loc)
+      .def_ro("number", &BufferChange::number, "Of the command in its program.")
+      .def_ro("buffer", &BufferChange::buffer, "The id of the buffer.")
+      .def_prop_ro("data_type", [](const BufferChange &self) { return std::string(toString(self.dtype)); })
+      .def_ro("rows", &BufferChange::rows, "With the padding of shards and tiles.")
+      .def_ro("columns", &BufferChange::columns)
+      .def_ro("changed", &BufferChange::changed, "Number of elements.")
+      .def_prop_ro(
+          "values", [](const BufferChange &self) { return bytesOf(std::as_bytes(std::span(self.values))); },
+          "Float64, row by row.");
+  module.def(
+      "watch_buffers",
+      [](std::set<uint32_t> ids, nb::object observer) {
+        if (observer.is_none())
+          return watchBuffers({}, nullptr);
+        std::shared_ptr<nb::object> held(new nb::object(std::move(observer)), [](nb::object *dropped) {
+          nb::gil_scoped_acquire locked;
+          delete dropped;
+        });
+        watchBuffers(std::move(ids), [held](const BufferChange &change) {
+          nb::gil_scoped_acquire locked;
+          (*held)(change);
+        });
+      },
+      nb::arg("ids"), nb::arg("observer").none(),
+      nb::sig("def watch_buffers(ids: collections.abc.Set[int], "
+              "observer: collections.abc.Callable[[BufferChange], None] | None) -> None"),
+      "Calls a function after each command of a TTMetal program that changes one of these device buffers on the first "
+      "chip from now on; None ends it.");
   module.def(
       "core_range",
       [](const Coord &first, const Coord &last) {

@@ -15,7 +15,7 @@ import contextlib
 import math
 import statistics
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ttmlir.files import write_whole
@@ -128,6 +128,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     look.add_argument("--print-tensors", "--print-input-output-tensors", action="store_true",
                       help="print inputs and outputs")  # fmt: skip
+    look.add_argument("--watch", type=numbers, metavar="ID,…", default=(),
+                      help="print device buffers of a TTMetal program after each change")  # fmt: skip
     look.add_argument("--no-debug-ops", "--disable-ttrt-callbacks", action="store_true",
                       help="ignore ops of the debug dialect")  # fmt: skip
     artifacts.arguments(parser, "inputs, outputs, goldens (.pt), the report and the MLIR")
@@ -196,6 +198,53 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
+def numbers(text: str) -> tuple[int, ...]:
+    """Reads numbers that commas separate."""
+    try:
+        return tuple(int(part) for part in text.split(","))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"'{text}' is no list of numbers; expected 3 or 3,7") from None
+
+
+@contextlib.contextmanager
+def watching(ids: Sequence[int], program: Program) -> Iterator[None]:
+    """Prints changes of device buffers in the block.
+
+    Raises:
+        InputError: the program creates no such buffer.
+    """
+    if not ids:
+        yield
+        return
+    from _ttmlir_runtime import metal
+
+    made = {op["attributes"]["buffer"]["id"] for op in program.operations if op["name"] == "CreateBufferCommand"}
+    if missing := sorted(set(ids) - made):
+        raise InputError(
+            f"--watch: program {program.name} creates no device buffer {missing[0]}; there are "
+            f"{', '.join(map(str, sorted(made))) or 'none'}"
+        )
+    metal.watch_buffers(set(ids), print_change)
+    try:
+        yield
+    finally:
+        metal.watch_buffers(set(), None)
+
+
+def print_change(change: Any) -> None:
+    """Prints what a command has made of a buffer: how much, the range, and the corners of the matrix."""
+    import numpy as np
+
+    values = np.frombuffer(change.values, np.float64).reshape(change.rows, change.columns)
+    finite = values[np.isfinite(values)]
+    bounds = f"{finite.min():g} to {finite.max():g}, mean {finite.mean():g}" if finite.size else "nothing finite"
+    others = f", {values.size - finite.size} not finite" if finite.size < values.size else ""
+    where = change.loc.removeprefix("loc(").removesuffix(")").replace('"', "")
+    print(f"command {change.number}, {change.command} {where}: buffer {change.buffer}, {change.rows}x{change.columns} "
+          f"{change.data_type}: {change.changed} of {values.size} elements changed; {bounds}{others}")  # fmt: skip
+    print(np.array2string(values, threshold=64, edgeitems=4, precision=5, max_line_width=120))
+
+
 def problems(report: dict[str, Any]) -> list[str]:
     """Returns what is wrong with a program's results, values of ops before outputs."""
     found = [
@@ -231,6 +280,8 @@ def run_program(
     from .inputs import of_program
     from .run_report import op_rows, output_rows
 
+    if args.watch and not file.is_metal:
+        raise InputError(f"{args.file}: --watch is for buffers of TTMetal programs; --print-tensors prints tensors")
     if args.golden and file.is_metal:
         raise InputError(f"{args.file}: is a TTMetal program, whose kernels have no goldens; run it without --golden")
     values = of_program(args, file, program)
@@ -243,10 +294,11 @@ def run_program(
         inside = args.ops or (not args.no_debug_ops and any(op["name"] == BREAKPOINT for op in program.operations))
         goldens = Source(file).goldens(file, program, values, constants, args.seed, inside)
         del constants
-    done = execute(
+    with watching(args.watch, program):
+        done = execute(
         file, program, device, values, goldens.ops if goldens else None, args.loops, not args.no_debug_ops,
         args.ops, args.memory, args.max_loop_iterations,
-    )  # fmt: skip
+        )  # fmt: skip
     outputs = list(output_rows(args, done, goldens))
     if args.print_tensors:
         print_tensors(done)

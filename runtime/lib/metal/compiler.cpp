@@ -274,10 +274,33 @@ fs::path kernelIncludes() {
               folders[0].lexically_normal().string() + "; install the package again, or build the target ttrt-headers");
 }
 
+/// For a debugger: no optimization, and a file with the source of each kernel, where the debugger looks for it.
+static void prepareDebugger(std::vector<std::string> &command, const KernelSources &sources, const fs::path &folder) {
+  try {
+    fs::create_directories(folder);
+    for (size_t i = 0; i < sources.names.size(); ++i) {
+      std::string name = sources.names[i];
+      std::ranges::replace(name, '/', '_');
+      // Lines count from here on, behind the macros of a kernel.
+      constexpr std::string_view begin = "#line 1\n";
+      const size_t at = sources.kernels[i].find(begin);
+      std::ofstream(folder / name) << sources.kernels[i].substr(at == std::string::npos ? 0 : at + begin.size());
+    }
+    command.insert(command.end(), {"-g", "-O0",
+                                   "-fdebug-prefix-map=" + fs::current_path().string() + "=" +
+                                       fs::absolute(folder).lexically_normal().string()});
+  } catch (const fs::filesystem_error &error) {
+    throw Error("TTRT_KERNEL_DEBUG: cannot write the sources of kernels to " + folder.string() + ": " +
+                error.code().message());
+  }
+}
+
 fs::path compiledLibrary(const KernelSources &sources, const std::string &file) {
   std::vector<std::string> command = compilerCommand();
   const fs::path includes = kernelIncludes();
   command.insert(command.end(), std::begin(flags), std::end(flags));
+  if (const std::string folder = environment("TTRT_KERNEL_DEBUG"); !folder.empty())
+    prepareDebugger(command, sources, folder);
   // Contraction would give other bits than the kernels of the runtime.
   command.insert(command.end(),
                  {"-ffp-contract=off", "-I" + includes.string(), "-I" + (includes / "tt/metal/kernels").string()});

@@ -6,6 +6,7 @@
 #include "metal/library.h"
 #include "tt/interrupt.h"
 #include "tt/metal/exact.h"
+#include "tt/metal/watch.h"
 #include "tt/sim/clock.h"
 #include "tt/sim/host.h"
 #include "tt/sim/published.h"
@@ -325,10 +326,94 @@ void shard(const MeshShard &command, const Program &program, std::vector<Run> &r
       run.values(command.to) = joined;
 }
 
+//===- Watched buffers ----------------------------------------------------===//
+
+struct Watch {
+  std::mutex mutex;
+  std::set<uint32_t> ids;
+  std::function<void(const BufferChange &)> observer;
+};
+Watch &watch() {
+  static Watch instance;
+  return instance;
+}
+
+/// The values of a device buffer, row by row.
+std::vector<double> valuesOf(const ChipMemory &chip, const Buffer &buffer) {
+  const int64_t columns = buffer.gridColumns * buffer.shardColumns;
+  std::vector<double> values(static_cast<size_t>(buffer.gridRows * buffer.shardRows * columns));
+  const auto rows = static_cast<uint32_t>(buffer.shardRows), width = static_cast<uint32_t>(buffer.shardColumns);
+  const size_t count = size_t(rows) * width;
+  for (size_t k = 0; k < buffer.cores.size(); ++k) {
+    const std::byte *shard = shardOf(chip, buffer, k);
+    std::vector<double> own(count);
+    if (!buffer.tiled && ttnn::isFloat(buffer.dtype)) {
+      std::vector<float> floats(count);
+      ttnn::loader<float>(buffer.dtype)(shard, floats.data(), count);
+      std::ranges::copy(floats, own.begin());
+    } else if (!buffer.tiled) {
+      std::vector<int64_t> integers(count);
+      ttnn::loader<int64_t>(buffer.dtype)(shard, integers.data(), count);
+      std::ranges::copy(integers, own.begin());
+    } else {
+      const std::span tiles(shard, count / 1024 * sim::tileBytes(buffer.dtype));
+      if (ttnn::isFloat(buffer.dtype))
+        std::ranges::copy(floatsFromTiles(tiles, rows, width, buffer.dtype), own.begin());
+      else
+        std::ranges::copy(integersFromTiles(tiles, rows, width, buffer.dtype), own.begin());
+    }
+    const auto place = static_cast<int64_t>(k);
+    const int64_t first =
+        place / buffer.gridColumns * buffer.shardRows * columns + place % buffer.gridColumns * buffer.shardColumns;
+    for (int64_t r = 0; r < buffer.shardRows; ++r)
+      std::copy_n(own.begin() + r * buffer.shardColumns, buffer.shardColumns, values.begin() + first + r * columns);
+  }
+  return values;
+}
+
+/// Looks at the watched buffers after each command.
+class Watcher {
+public:
+  Watcher(const Program &program, std::string_view name, const ChipMemory &chip)
+      : program(program), name(name), chip(chip) {
+    std::lock_guard lock(watch().mutex);
+    if (watch().observer)
+      ids = watch().ids, observer = watch().observer;
+  }
+  void look(uint32_t number, const Command &command) {
+    if (const auto *create = std::get_if<CreateBuffer>(&command.what); create && observer)
+      if (ids.contains(program.buffers[create->buffer].id))
+        known.emplace(create->buffer, valuesOf(chip, program.buffers[create->buffer]));
+    if (const auto *dropped = std::get_if<DeallocateBuffer>(&command.what))
+      known.erase(dropped->buffer);
+    for (auto &[index, before] : known) {
+      const Buffer &buffer = program.buffers[index];
+      std::vector<double> now = valuesOf(chip, buffer);
+      int64_t changed = 0;
+      for (size_t i = 0; i < now.size(); ++i)
+        changed += std::memcmp(&now[i], &before[i], sizeof now[i]) != 0;
+      if (!changed)
+        continue;
+      before = now;
+      observer({std::string(name), std::string(command.name()), std::string(command.loc), number, buffer.id,
+                buffer.dtype, buffer.gridRows * buffer.shardRows, buffer.gridColumns * buffer.shardColumns, changed,
+                std::move(now)});
+    }
+  }
+
+private:
+  const Program &program;
+  const std::string_view name;
+  const ChipMemory chip;
+  std::set<uint32_t> ids;
+  std::function<void(const BufferChange &)> observer;
+  std::map<uint32_t, std::vector<double>> known; // by buffer
+};
+
 /// Runs the commands, each on all devices before the next one; the slowest device counts. Adds to the report, and when
 /// `recording` what took how long.
 void runCommands(const Program &program, std::vector<Run> &runs, const DeviceMemory &memory, runtime::RunReport &report,
-                 bool recording) {
+                 bool recording, Watcher &watcher) {
   for (uint32_t i = 0; i < program.commands.size(); ++i) {
     checkInterrupt();
     memory.checkReset();
@@ -344,6 +429,7 @@ void runCommands(const Program &program, std::vector<Run> &runs, const DeviceMem
     }
     if (const auto *what = std::get_if<MeshShard>(&command.what))
       shard(*what, program, runs);
+    watcher.look(i, command);
     report.cycles += slowest.cycles;
     report.deviceNs += slowest.deviceNs;
     if (!recording)
@@ -417,6 +503,12 @@ std::vector<Tensor> bound(const runtime::Device &device, const runtime::Binary &
 
 } // namespace
 
+void watchBuffers(std::set<uint32_t> ids, std::function<void(const BufferChange &)> observer) {
+  std::lock_guard lock(watch().mutex);
+  watch().ids = std::move(ids);
+  watch().observer = std::move(observer);
+}
+
 std::set<std::string> roundedOnly(const runtime::Binary &binary) {
   if (!binary.impl().metal)
     return {};
@@ -454,7 +546,8 @@ runtime::Tensors run(const runtime::Device &device, const runtime::Binary &binar
     for (size_t i = 0; i < inputs.size(); ++i)
       run.bind(i, inputs[i].share(inputs[i].shards() > 1 ? d : 0));
   }
-  runCommands(metal.programs[index], runs, memory, report, runtime::perfRecording());
+  Watcher watcher(metal.programs[index], program.name, chips.front());
+  runCommands(metal.programs[index], runs, memory, report, runtime::perfRecording(), watcher);
   std::ranges::copy(memory.peak, std::begin(report.memoryPeak));
   if (device->options().exact) {
     Kept &kept = image.kept<Kept>();

@@ -13,7 +13,8 @@ namespace tt::metal {
 /// All kernels of a binary as one C++ program, each in its own namespace with its own arguments.
 struct KernelSources {
   std::string text;
-  std::vector<std::string> names; // by entry: how the compiler's messages name the kernel's source
+  std::vector<std::string> names;   // by entry: how the compiler's messages name the kernel's source
+  std::vector<std::string> kernels; // their sources
 };
 KernelSources kernelSources(std::span<const Kernel *const> entries);
 

@@ -122,6 +122,7 @@ KernelSources kernelSources(std::span<const Kernel *const> entries) {
             "void entry() { kernel_entry(); }\n} // namespace kernel_" +
             number + "\n";
     result.names.push_back(std::move(name));
+    result.kernels.emplace_back(kernel->source);
   }
   text += "#line 1 \"jumps\"\n" + std::string(jumps);
   text += "#line 1 \"entries\"\nstatic void (*const entries[])() = {";

@@ -4,7 +4,11 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import re
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +25,7 @@ assert _spec is not None and _spec.loader is not None
 programs = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(programs)
 
+GDB = shutil.which("gdb")
 F32, BF16, INT32 = DataType.Float32, DataType.BFloat16, DataType.Int32
 
 
@@ -324,6 +329,43 @@ void kernel_main() {
     assert machine.read(out) == b"".join(reversed(pages))
 
 
+# A debugger.
+
+DEBUGGED = """
+from _ttmlir_runtime import metal
+
+SOURCE = '''#include "dataflow_api.h"
+
+void kernel_main() {
+  uint32_t sum = 0;
+  for (uint32_t i = 0; i < 5; ++i)
+    sum += i * STEP;
+  noc_semaphore_set(get_semaphore(0), sum);
+}
+'''
+machine = metal.Machine("wormhole_b0")
+machine.run([metal.Kernel("adds", SOURCE, [(3, 2)], defines={"STEP": "5"})])
+"""
+
+
+@pytest.mark.skipif(GDB is None, reason="no gdb")
+def test_a_debugger_stops_in_a_kernel(tmp_path: Path) -> None:
+    (tmp_path / "add.py").write_text(DEBUGGED)
+    commands = [
+        "set breakpoint pending on", "break adds:6 if sum > 10", "run", "print sum", "print i", "list 6,6",
+    ]  # fmt: skip
+    words = [word for command in commands for word in ("-ex", command)]
+    environment = os.environ | {"TTRT_KERNEL_DEBUG": str(tmp_path / "kernels"), "XDG_CACHE_HOME": str(tmp_path)}
+    found = subprocess.run(
+        [GDB, "-q", "-batch", "-nx", *words, "--args", sys.executable, str(tmp_path / "add.py")],
+        capture_output=True, text=True, env=environment, check=False,
+    ).stdout  # fmt: skip
+    assert "kernel_main ()" in found, found
+    assert "$1 = 15" in found and "$2 = 3" in found, found  # 0 + 5 + 10
+    assert "sum += i * STEP;" in found
+    assert (tmp_path / "kernels" / "adds").read_text().startswith('#include "dataflow_api.h"')
+
+
 # The table of functions.
 
 
@@ -346,6 +388,6 @@ def test_the_page_lists_the_functions_of_the_headers() -> None:
     page = (ROOT / "docs" / "kernels.md").read_text(encoding="utf-8")
     table = page[page.index("## Functions") :]
     listed = set(re.findall(r"`(\w+)`", "\n".join(line for line in table.splitlines() if line.startswith("| `"))))
-    listed -= {"DPRINT", "ASSERT"}  # an object, a macro
+    listed -= {"DPRINT", "ASSERT", "DeviceZoneScopedN"}  # an object, macros
     assert declared - listed == set(), "functions of the headers that the page does not list"
     assert listed - declared == set(), "functions of the page that no header declares"

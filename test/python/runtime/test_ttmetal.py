@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -17,7 +18,7 @@ from builder.base.builder_runtime import execute_fb
 from builder.base.errors import TTBuilderCompileException, TTBuilderRuntimeException
 from builder.execution.verdicts import Verdict, compare_shards
 from builder.ttir.ttir_builder import TTIRBuilder
-from op_cases import TABLE, called, clone, execute, operand_types
+from op_cases import TABLE, called, clone, device, execute, operand_types
 from op_rows import Case
 from ttmlir import passes
 from ttrt.__main__ import main as ttrt
@@ -274,3 +275,43 @@ def test_a_value_cannot_be_replaced_inside() -> None:
 
     with pytest.raises(TTBuilderRuntimeException, match=r"^bypass: the kernels of a TTMetal program"):
         compile_and_execute_ttir(one_function(bypassed, (33, 65), torch.float32), target="ttmetal")
+
+
+def test_buffers_are_watched(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The values of tiles and rows of several cores, after the commands that change them, and what ttrt prints."""
+
+    def module(builder: Any) -> None:
+        @builder.func([(40, 70)], [torch.float32])
+        def main(x: Any, b: Any) -> Any:
+            return b.exp(x)
+
+    built, _ = build_module(module, "ttir")
+    passes.ttir_to_ttmetal_pipeline(built, "override-device-shape=2,2")
+    path = tmp_path / "exp.ttm"
+    path.write_bytes(bytes(passes.ttmetal_to_flatbuffer_bin(built)))
+    binary = rt.binary.load_binary_from_path(str(path), allow_native=True)
+    commands = json.loads(binary.as_json())["programs"][0]["operations"]
+    ids = [c["attributes"]["buffer"]["id"] for c in commands if c["name"] == "CreateBufferCommand"]
+    changes: list[Any] = []
+    x = torch.linspace(-2, 2, 40 * 70).reshape(40, 70)
+    rt.metal.watch_buffers(set(ids), changes.append)
+    try:
+        rt.runtime.submit(device(), binary, 0, [rt.runtime.create_host_tensor(x)])
+    finally:
+        rt.metal.watch_buffers(set(), None)
+    assert [each.buffer for each in changes] == ids, "rows of x, its tiles, tiles of the result, its rows"
+    assert [each.command for each in changes] == ["EnqueueWriteBufferCommand"] + ["EnqueueProgramCommand"] * 3
+    for change, expected in zip(changes, (x, x, x.exp(), x.exp()), strict=True):
+        values = torch.frombuffer(bytearray(change.values), dtype=torch.float64).reshape(change.rows, change.columns)
+        assert change.rows >= 40 and change.columns >= 70 and change.data_type == "f32"
+        torch.testing.assert_close(values[:40, :70].float(), expected)
+    assert changes[0].changed == 40 * 70
+    rt.runtime.submit(device(), binary, 0, [rt.runtime.create_host_tensor(x)])
+    assert len(changes) == 4, "nothing is watched any longer"
+
+    assert ttrt(["run", str(path), "--allow-native", "--watch", f"{ids[0]},{ids[2]}"]) == 0
+    text = capsys.readouterr().out
+    assert "EnqueueWriteBufferCommand" in text and f"buffer {ids[0]}, " in text and f"buffer {ids[2]}, " in text
+    assert "2800 of " in text and f"buffer {ids[1]}, " not in text
+    assert ttrt(["run", str(path), "--allow-native", "--watch", "99"]) == 1
+    assert f"program main creates no device buffer 99; there are {ids[0]}, " in capsys.readouterr().err

@@ -10,7 +10,7 @@ def TTIRWidenPaddedBlocks : Pass<"ttir-widen-padded-blocks", "::mlir::func::Func
   let summary = "Compute rows of block formats that end within a block in f32";
   let description = [{
     16 elements of a row share an exponent. Where a row has another number of elements, its last block contains padding
-    of the tile, which holds what the op makes of zeros: the reciprocal is infinite, and the elements beside it would be
+    of the tile, which holds what the op makes of zeros: the reciprocal is infinite, and the elements next to it would be
     lost. Such ops are computed in f32, and the padding is zeroed before their results are rounded.
 
     Before:
