@@ -22,8 +22,12 @@ void f32ToBf16(const float *from, uint16_t *to, size_t n) {
   }
 }
 void roundToBf16(float *values, size_t n) {
-  for (size_t i = 0; i < n; ++i)
-    values[i] = bf16ToF32(f32ToBf16(values[i]));
+  // As f32ToBf16, without a shift down and up.
+  for (size_t i = 0; i < n; ++i) {
+    const auto bits = std::bit_cast<uint32_t>(values[i]);
+    const uint32_t rounded = bits + (0x7fff + (bits >> 16 & 1)), quiet = bits | 0x400000;
+    values[i] = std::bit_cast<float>((values[i] != values[i] ? quiet : rounded) & 0xffff0000);
+  }
 }
 void f16ToF32(const uint16_t *from, float *to, size_t n) {
   for (size_t i = 0; i < n; ++i)
