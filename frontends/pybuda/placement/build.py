@@ -294,7 +294,8 @@ def overridden_places(graph: Graph, chip: Chip, config: CompilerConfig) -> tuple
     """
     simulated = runtime.chip_figures(chip.costs.arch)["grid"]
     nodes = Counter(op.node for op in graph.ops)
-    text, grids = [], {}
+    text: list[str] = []
+    grids: dict[str, tuple[int, int]] = {}
     for op in graph.ops:
         overrides = config.op_overrides.get(op.name, {})
         start, _, turned = overrides.get("placement", (None, None, False))
