@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import itertools
 import json
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -155,7 +156,7 @@ def test_the_number_of_steps_is_bounded(machine: metal.Machine) -> None:
         check_steps(kernel)
 
 
-def metal_file() -> Path:
+def metal_file(options: str = "") -> Path:
     """A product in several steps of K on four cores, and a function."""
 
     def module(builder: Any) -> None:
@@ -164,7 +165,9 @@ def metal_file() -> Path:
             return b.exp(b.matmul(x, y))
 
     built, _ = build_module(module, "ttir")
-    passes.ttir_to_ttmetal_pipeline(built, "override-device-shape=2,2 test-assume-l1-capacity=250000")
+    passes.ttir_to_ttmetal_pipeline(
+        built, f"override-device-shape=2,2 test-assume-l1-capacity=250000 {options}".strip()
+    )
     path = Path("net.ttm")
     path.write_bytes(bytes(passes.ttmetal_to_flatbuffer_bin(built)))
     return path
@@ -187,6 +190,21 @@ def test_ttrt_says_what_bounds_a_kernel(capsys: pytest.CaptureFixture[str]) -> N
     assert multicasts == [32 * 2048 * 2] * 4
     # What they read of it lies on both cores.
     assert links.items() >= {(1, 0, 0, 0): 32 * 2048, (1, 1, 0, 1): 32 * 2048}.items()
+
+
+def test_ops_of_kernels_are_zones() -> None:
+    """One zone for each call of the function of an op."""
+    path = metal_file("insert-profiler-traces=true profiler-traits=fpu,unary")
+    with trace("profile") as tracing:
+        assert ttrt(["perf", str(path), "--allow-native", "--loops", "1"]) == 0
+    (program,), _ = tracing.recorder.snapshot()
+    zones = [zone for record in program.cores for kernel in record.kernels for zone in kernel.zones]
+    names = Counter(name for name, _, _ in zones)
+    assert names["exp_tile"] == 4, "a tile of each core"
+    assert set(names) == {"exp_tile", "copy_tile", "experimental.matmul_block"}
+    computing = {kernel.core: kernel for record in program.cores for kernel in record.kernels if kernel.zones}
+    assert len(computing) == 4
+    assert all(0 <= begin <= end for _, begin, end in zones)
 
 
 def test_ttrt_without_kernels(capsys: pytest.CaptureFixture[str]) -> None:

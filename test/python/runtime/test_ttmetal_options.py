@@ -36,6 +36,8 @@ OPTIONS = [
     "allow-l1-output-spilling=false",
     SMALL_L1,
     "available-l1-addr-range=200000,330000",
+    "insert-profiler-traces=true",
+    "insert-profiler-traces=true profiler-traits=all",
 ]
 
 
@@ -105,7 +107,6 @@ def test_no_other_order_of_loops() -> None:
     [
         ("collapse-tensors-2d=false", "grids have two dimensions"),
         ("enable-eltwise-reduction-fusion=true", "a reduction reads tiles of other cores"),
-        ("insert-profiler-traces=true", "every kernel has a clock"),
         ("ttnn-mode=true", "TTNN programs have no kernels of their own"),
         ("use-tensor-accessor-dma=true", "the part of a core is contiguous"),
     ],

@@ -66,6 +66,11 @@ static void addKernelPasses(OpPassManager &functions, const ttmetal::D2MPipeline
   functions.addPass(createCSEPass());
   functions.addPass(ttkernel::createTTKernelHoistInits());
   functions.addPass(ttkernel::createTTKernelDedupInits());
+  if (options.insertProfilerTraces) {
+    ttkernel::TTKernelInsertDeviceZoneScopesOptions zones;
+    zones.traitNames.assign(options.profilerTraits.begin(), options.profilerTraits.end());
+    functions.addPass(ttkernel::createTTKernelInsertDeviceZoneScopes(zones));
+  }
 }
 
 void ttmetal::createD2MToTTMetalPipeline(OpPassManager &manager, const D2MPipelineOptions &options) {

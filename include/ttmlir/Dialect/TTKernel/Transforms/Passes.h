@@ -5,6 +5,7 @@
 
 #include "ttmlir/Dialect/TTKernel/IR/TTKernel.h"
 
+#include "mlir/Dialect/EmitC/IR/EmitC.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/Pass.h"
 

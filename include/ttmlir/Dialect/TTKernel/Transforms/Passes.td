@@ -69,4 +69,27 @@ def TTKernelDedupInits : Pass<"ttkernel-dedup-inits", "::mlir::func::FuncOp"> {
   }];
 }
 
+def TTKernelInsertDeviceZoneScopes : Pass<"insert-device-zone-scopes", "::mlir::func::FuncOp"> {
+  let summary = "Insert zones of the profiler around the ops of kernels";
+  let description = [{
+    The timeline of a core shows the zones of its kernels (docs/profiler.md). Traits select ops: those of the matrix
+    unit (`fpu`) and of the vector unit (`sfpu`, of which `unary`, `binary` and `ternary`), `init`, transfers and
+    semaphores (`trid-noc`), tilize and untilize (`layout`), `all`; by default, `device-zone` selects all but inits and
+    circular buffers.
+
+    Before:
+    ```mlir
+    ttkernel.exp_tile(%c0) : (index) -> ()
+    ```
+    After:
+    ```mlir
+    emitc.verbatim "{ DeviceZoneScopedN(\"exp_tile\");"
+    ttkernel.exp_tile(%c0) : (index) -> ()
+    emitc.verbatim "}"
+    ```
+  }];
+  let options = [ListOption<"traitNames", "traits", "std::string", "Traits of the ops that get a zone">];
+  let dependentDialects = ["::mlir::emitc::EmitCDialect"];
+}
+
 #endif // TTMLIR_DIALECT_TTKERNEL_TRANSFORMS_PASSES_TD

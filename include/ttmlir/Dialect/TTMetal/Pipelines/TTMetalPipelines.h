@@ -85,6 +85,13 @@ struct D2MPipelineOptions : ttnn::TTNNDeviceOptions {
       llvm::cl::values(clEnumValN(MathFidelity::LoFi, "LoFi", "1"), clEnumValN(MathFidelity::HiFi2, "HiFi2", "2"),
                        clEnumValN(MathFidelity::HiFi3, "HiFi3", "3"), clEnumValN(MathFidelity::HiFi4, "HiFi4", "4")),
       llvm::cl::init(MathFidelity::HiFi4)};
+  Option<bool> insertProfilerTraces{*this, "insert-profiler-traces",
+                                    llvm::cl::desc("Insert zones of the profiler around the ops of kernels"),
+                                    llvm::cl::init(false)};
+  ListOption<std::string> profilerTraits{
+      *this, "profiler-traits",
+      llvm::cl::desc("Traits of the ops that get a zone: fpu, sfpu, init, unary, binary, ternary, device-zone (the "
+                     "default), trid-noc, layout or all")};
   ttnn::AbsentOptions absent{*this, ttnn::AbsentOptions::Of::Kernels};
 };
 
