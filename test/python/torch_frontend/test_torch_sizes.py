@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import collections
 import copy
 import re
 import warnings
@@ -356,14 +357,24 @@ def test_batch_norms_of_few_rows_are_as_exact_as_eager() -> None:
         state = {name: parameter.grad for name, parameter in model.named_parameters()}
         return {name: x.double() for name, x in {**state, **dict(model.named_buffers())}.items() if x is not None}
 
+    def errors(state: dict[str, torch.Tensor], expected: dict[str, torch.Tensor]) -> dict[str, float]:
+        return {
+            name: float((state[name] - want).abs().max()) / max(float(want.abs().max()), 0.1)
+            for name, want in expected.items()
+        }
+
+    # Gradients of two rows cancel. What is left of their rounding in one step and one weight depends on the CPU: the
+    # bound is the largest error of eager mode in all steps of as many rows.
+    found, usual = [], collections.defaultdict(float)
     with record() as reports:
-        for n in (7, 2, 3, 5, 9, 4, 2):
+        for n in (7, 2, 3, 5, 9, 4, 2, 2):
             x = torch.randn(n, 12)
-            found, eager_state = state_after(ours, compiled, x), state_after(eager, eager, x)
-            for name, want in state_after(exact, exact, x.double()).items():
-                error, usual = (float((state[name] - want).abs().max()) for state in (found, eager_state))
-                least = 1e-6 * max(float(want.abs().max()), 0.1)
-                assert error <= 8 * usual + least, f"{name}, {n} rows: off by {error:.1e}, eager mode by {usual:.1e}"
+            expected = state_after(exact, exact, x.double())
+            found.append((n, errors(state_after(ours, compiled, x), expected)))
+            usual[n] = max(usual[n], *errors(state_after(eager, eager, x), expected).values())
+    for n, by_name in found:
+        for name, error in by_name.items():
+            assert error <= 4 * usual[n] + 1e-6, f"{name}, {n} rows: off by {error:.1e}, eager mode by {usual[n]:.1e}"
     assert [(r.kind, bool(r.open)) for r in reports] == [("forward", True), ("backward", True)]
 
 
