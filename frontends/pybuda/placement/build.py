@@ -4,13 +4,10 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
-from _ttmlir_runtime import runtime
 from torch.fx import Graph as FxGraph
 from torch.fx import Node
 from ttmlir.torch.importer import ON_HOST, is_call, is_supported
@@ -22,13 +19,13 @@ from ..capture.functions import in_epoch, plain, source_of
 from ..capture.trace import Formats
 from ..config import CompilerConfig
 from ..enums import BACKWARD, FORWARD, OPTIMIZER, BackendDevice
-from ..errors import PlacementError
-from ..tenstorrent.chip import SIMULATED, TILE, Chip, chip_of, host_chips
+from ..tenstorrent.chip import SIMULATED, TILE, chip_of
 from .derive import NO_CORES, Captured, Settings, Value
 from .graph import Graph, Op, Queue
 from .memory import allocate, edges_through_memory
 from .moves import reshaped
 from .names import check_forms
+from .overrides import assign_chips, chip_order, loopbacks
 from .place import placed, policy_of
 from .program import Executable
 from .summary import Result
@@ -285,85 +282,6 @@ def compact(shape: tuple[int, ...]) -> tuple[int, ...]:
     return (shape[0], math.prod(shape[1:]))
 
 
-def overridden_places(graph: Graph, chip: Chip, config: CompilerConfig) -> tuple[str, dict[str, tuple[int, int]]]:
-    """Returns the places that the configuration requests for ops of the netlist that the compiler has placed elsewhere:
-    as the option `epoch-overrides`, and grids by names of nodes, on which the program can compute.
-
-    Raises:
-        PlacementError: cores that the chip does not have, or an op of an optimizer's step.
-    """
-    simulated = runtime.chip_figures(chip.costs.arch)["grid"]
-    nodes = Counter(op.node for op in graph.ops)
-    text: list[str] = []
-    grids: dict[str, tuple[int, int]] = {}
-    for op in graph.ops:
-        overrides = config.op_overrides.get(op.name, {})
-        start, _, turned = overrides.get("placement", (None, None, False))
-        size = tuple(overrides.get("grid_shape", ()))
-        divides = len(size) == 2 and op.tiles.r % size[0] == op.tiles.c % size[1] == 0
-        grid = size if divides and size != op.placed.grid and size[0] <= chip.rows and size[1] <= chip.columns else ()
-        if not (grid or start is not None or turned):
-            continue
-        rows, columns = (grid or op.placed.grid)[:: -1 if turned else 1]
-        row, column = start or (0, 0)
-        if row + rows > chip.rows or column + columns > chip.columns:
-            at = f" at {tuple(start)}" if start is not None else ""
-            raise PlacementError(
-                f"No valid grids for op {op.name!r}{at}: none of {rows}x{columns} fits the {chip.rows}x{chip.columns} "
-                "cores of the device"
-            )
-        if op.epoch_type == OPTIMIZER:
-            raise PlacementError(f"op {op.name!r} is of an optimizer's step, whose cores the compiler chooses alone")
-        if grid and nodes[op.node] == 1 and grid[0] <= simulated[0] and grid[1] <= simulated[1]:
-            grids |= dict.fromkeys((x.node for x in op.parts or [op]), grid)
-            grid = ()
-        if grid or start is not None or turned:
-            core = "{}x{}".format(*start) if start is not None else ""
-            text.append(f"{op.location}={'x'.join(map(str, grid))}:{core}{':transposed' if turned else ''}")
-    return ",".join(text), grids
-
-
-def chip_order(chips: Sequence[int], config: CompilerConfig) -> list[int]:
-    """Returns chips in the order in which they are filled: those at the host last. Without a descriptor it is at the
-    first."""
-    at_host = [chips[0]]
-    if config.backend_cluster_descriptor_path:
-        at_host = host_chips(Path(config.backend_cluster_descriptor_path), chips)
-    return sorted(chips, key=lambda x: x in at_host) if config.chip_placement_policy == "MMIO_LAST" else list(chips)
-
-
-def loopbacks(graph: Graph, traced: Traced, config: CompilerConfig) -> list[tuple[int, int, str, str]]:
-    """Returns outputs that stay on the device as inputs of the next run: numbers of input and output, names of their
-    queues.
-
-    Raises:
-        PlacementError: an output that there is not, or of another shape than the input.
-    """
-    inputs = {q.name: q for q in graph.queues if q.kind == "input"}
-    outputs = [q for q in graph.queues if q.kind == "output" and q.name.startswith(f"{traced.name}.output_")]
-    loopbacks = {name: number for name, number in config.loopback_outputs.items() if name in inputs}
-    if config.enable_link_past_cache_ios:
-        # An output of the shape of an input whose name says that it is a cache.
-        free = [i for i in range(len(outputs)) if i not in loopbacks.values()]
-        for name, queue in inputs.items():
-            at = next((i for i in free if outputs[i].shape == queue.shape), None)
-            if name not in loopbacks and "past" in name and at is not None:
-                loopbacks[name] = at
-                free.remove(at)
-    numbers = {plain(name): number for number, name in enumerate(traced.inputs)}
-    for name, number in loopbacks.items():
-        if not 0 <= number < len(outputs):
-            raise PlacementError(f"loopback_outputs[{name!r}] is {number}; the modules have {len(outputs)} outputs")
-        if outputs[number].shape != inputs[name].shape:
-            raise PlacementError(
-                f"loopback_outputs[{name!r}]: output {number} has shape {list(outputs[number].shape)}, the input "
-                f"{list(inputs[name].shape)}"
-            )
-    return [
-        (numbers[name], number, outputs[number].name, name) for name, number in loopbacks.items() if name in numbers
-    ]
-
-
 def place(traced: Traced, graph: Graph, config: CompilerConfig) -> Result:
     """Returns the placed graph of a device.
 
@@ -371,13 +289,13 @@ def place(traced: Traced, graph: Graph, config: CompilerConfig) -> Result:
         PlacementError: what the configuration asks for does not fit.
     """
     chip = chip_of(traced.arch, config)
-    assign_chips(graph, traced, config)
+    assign_chips(graph, traced.chips, config)
     placement = placed(graph, chip, chip_order(traced.chips, config), config)
     edges_through_memory(graph, placement, config.insert_queues)
     read = {x.source for op in graph.ops for x in op.operands}
     read |= {x for pair in graph.same.items() for x in pair}
     graph.queues = [q for q in graph.queues if q in read or q.producer is not None]
-    linked = loopbacks(graph, traced, config)
+    linked = loopbacks(graph, traced.inputs, config)
     layouts = allocate(graph, placement, chip, traced.chips, config)
     same = {a.name: b.name for a, b in graph.same.items()} | {output: source for _, _, output, source in linked}
     for output, source in same.items():
@@ -395,16 +313,3 @@ def share(layouts: dict[Queue, Any], output: str, source: str) -> None:
     a, b = by_name[output], by_name[source]
     a.on_host, a.chip, a.places, a.grid, a.bytes = b.on_host, b.chip, b.places, b.grid, b.bytes
     a.t, a.mblock, a.ublock = b.t, b.mblock, b.ublock
-
-
-def assign_chips(graph: Graph, traced: Traced, config: CompilerConfig) -> None:
-    """Assigns ops to the chips that `override_op_placement` names."""
-    for op in graph.ops:
-        overrides = config.op_overrides.get(op.name, {}).get("placement")
-        if overrides and overrides[1] is not None:
-            if overrides[1] not in traced.chips:
-                raise PlacementError(
-                    f"override_op_placement({op.name!r}, chip_id={overrides[1]}): the device has chips "
-                    f"{list(traced.chips)}"
-                )
-            op.chip = overrides[1]
