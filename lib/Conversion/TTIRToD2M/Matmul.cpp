@@ -152,10 +152,10 @@ struct LowerMatmul : TilePattern<ttir::MatmulOp> {
   }
 
 private:
-  /// Returns a product of integers, modulo 2^bits: the sum of the shifted products of their bytes, each of which is
-  /// exact in f32 for up to 256 steps of K.
+  /// Returns a product of integers, modulo 2^bits: the sum of the shifted products of pieces of 6 bits. The matrix unit
+  /// keeps 12 bits of a product, and f32 holds the sums of 4096 of them.
   Value multiplyIntegers(ttir::MatmulOp op, OpBuilder &builder) const {
-    constexpr int64_t exactSteps = 256, byteBits = 8;
+    constexpr int64_t exactSteps = 4096, pieceBits = 6;
     TileExpressions e(builder, op.getLoc(), types);
     const auto bitsOf = [](Type element) { return static_cast<int64_t>(element.getIntOrFloatBitWidth()); };
     const auto shifted = [&](auto tag, Tensor x, int64_t bits) {
@@ -169,26 +169,26 @@ private:
       return e(ttir::BitwiseAndOp::create(builder, e.loc, x.type(), x.value, e.full(mask, x).value));
     };
     const Type out = op.getType().getElementType();
-    const int64_t outBytes = bitsOf(out) / byteBits;
+    const int64_t outPieces = llvm::divideCeil(bitsOf(out), pieceBits);
     const Type word = bitsOf(out) == 32 ? out : Type(builder.getI32Type());
-    // The bytes of both operands, and where K is.
-    const auto bytesOf = [&](Tensor x) {
+    // The pieces of both operands, and where K is.
+    const auto piecesOf = [&](Tensor x) {
       const int64_t bits = bitsOf(x.type().getElementType());
       if (bits < 32)
         x = x.as(builder.getI32Type());
-      SmallVector<Tensor> bytes;
-      for (int64_t i = 0; i < std::min(outBytes, bits / byteBits); ++i) {
-        Tensor rest = shifted(std::type_identity<ttir::LogicalRightShiftOp>(), x, i * byteBits);
-        bytes.push_back(lowBits(rest, byteBits).as(builder.getF32Type()));
+      SmallVector<Tensor> pieces;
+      for (int64_t i = 0; i < std::min<int64_t>(outPieces, llvm::divideCeil(bits, pieceBits)); ++i) {
+        Tensor rest = shifted(std::type_identity<ttir::LogicalRightShiftOp>(), x, i * pieceBits);
+        pieces.push_back(lowBits(rest, pieceBits).as(builder.getF32Type()));
       }
-      return bytes;
+      return pieces;
     };
-    const SmallVector<Tensor> a = bytesOf(e(op.getA())), b = bytesOf(e(op.getB()));
+    const SmallVector<Tensor> a = piecesOf(e(op.getA())), b = piecesOf(e(op.getB()));
     const int64_t aDim = a.front().rank() - (op.getTransposeA() ? 2 : 1);
     const int64_t bDim = b.front().rank() - (op.getTransposeB() ? 1 : 2);
     const int64_t inner = a.front().shape()[static_cast<size_t>(aDim)];
     std::optional<Tensor> result;
-    for (int64_t place = 0; place < outBytes; ++place) {
+    for (int64_t place = 0; place < outPieces; ++place) {
       std::optional<Tensor> sum;
       for (auto [i, left] : llvm::enumerate(a))
         for (auto [j, right] : llvm::enumerate(b))
@@ -203,7 +203,7 @@ private:
           }
       if (!sum)
         continue;
-      Tensor term = shifted(std::type_identity<ttir::LogicalLeftShiftOp>(), *sum, place * byteBits);
+      Tensor term = shifted(std::type_identity<ttir::LogicalLeftShiftOp>(), *sum, place * pieceBits);
       result = result ? *result + term : term;
     }
     if (!result) // no steps

@@ -260,6 +260,29 @@ def test_threads_and_grids_change_nothing(chip: Chip, op: str, seed: int) -> Non
     assert all((each == found[0]).all() for each in found)
 
 
+@pytest.mark.parametrize(("m", "k", "n"), [(33, 70, 65), (64, 4500, 32)])
+@pytest.mark.parametrize("dtype", ["si32", "ui16"])
+def test_products_of_integers_are_exact(chip: Chip, dtype: str, m: int, k: int, n: int, seed: int) -> None:
+    """All bits, modulo those of the type, with the matrix unit of the chip."""
+    types = [f"tensor<{a}x{b}x{dtype}>" for a, b in ((m, k), (k, n), (m, n))]
+    program = compiled(
+        f"""func.func @main(%x: {types[0]}, %y: {types[1]}) -> {types[2]} {{
+          %0 = "ttir.matmul"(%x, %y) : ({types[0]}, {types[1]}) -> {types[2]}
+          return %0 : {types[2]}
+        }}""",
+        "ttmetal",
+    )
+    kind = {"si32": np.int32, "ui16": np.uint16}[dtype]
+    edges = np.iinfo(kind)
+    random = np.random.default_rng(seed)
+    x, y = (random.integers(edges.min, edges.max, shape, kind, endpoint=True) for shape in ((m, k), (k, n)))
+    x[0], y[:, 0] = edges.max, edges.max
+    (output,) = runtime.submit(chip.device, program, 0, [runtime.create_host_tensor(each) for each in (x, y)])
+    found = np.from_dlpack(runtime.to_host(output)[0])
+    expected = (x.astype(np.uint64) @ y.astype(np.uint64)).astype(kind)  # wraps
+    np.testing.assert_array_equal(found, expected)
+
+
 def test_ttrt_says_what_is_only_rounded(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Also that the flag is taken for these programs."""
     chain = """func.func @main(%x: tensor<32x32xbf16>) -> tensor<32x32xbf16> {
