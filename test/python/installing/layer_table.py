@@ -52,7 +52,7 @@ LAYERS = {
     ),
     "kernels.elementwise": Layer("runtime/lib/kernels/elementwise/", "core"),
     "kernels.matmul": Layer("runtime/lib/kernels/matmul/", "kernels.elementwise"),
-    "kernels.window": Layer("runtime/lib/kernels/window/", "kernels.elementwise"),
+    "kernels.window": Layer("runtime/lib/kernels/window/", "kernels.matmul"),
     "kernels.attention": Layer("runtime/lib/kernels/attention/", "core"),
     "kernels.normalization": Layer("runtime/lib/kernels/normalization/", "kernels.elementwise"),
     "kernels.exact": Layer("runtime/lib/kernels/exact/", "kernels.matmul kernels.window"),
