@@ -100,6 +100,8 @@ void storeBf16(const float *c, const Finish &finish, int64_t rows, int64_t colum
       float value = c[i * width(Unit::BF16) + j] + (finish.bias ? finish.bias[j] : 0.0f);
       if (finish.relu && value <= 0)
         value = 0;
+      if (finish.relu6 && value > 6)
+        value = 6;
       uint32_t bits;
       std::memcpy(&bits, &value, sizeof(bits));
       const uint32_t rounded = value != value ? bits | 0x400000 : bits + 0x7fff + (bits >> 16 & 1);

@@ -369,7 +369,8 @@ __m256i roundToBf16(__m512 x) {
 
 template <Unit unit>
 void store(const float *c, const Finish &finish, int64_t rows, int64_t columns, std::byte *to, int64_t rowBytes) {
-  const auto [bias, relu, toBf16] = finish;
+  const float *const bias = finish.bias;
+  const bool relu = finish.relu, toBf16 = finish.toBf16;
   constexpr int64_t row = width(unit);
   // Two vectors at a time: 32 columns.
   for (int64_t first = 0; first < columns; first += 32) {

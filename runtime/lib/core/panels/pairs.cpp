@@ -89,7 +89,7 @@ struct Pairs {
   static __m128 sums(Sum s, Sum t, Sum u, Sum v) { return sumsOfFour(s, t, u, v); }
 };
 
-template <bool biased, bool relu>
+template <bool biased, bool relu, bool relu6 = false>
 void storeRows(const float *c, const float *bias, int64_t rows, int64_t columns, std::byte *to, int64_t rowBytes) {
   const __m512 left = biased ? _mm512_load_ps(bias) : _mm512_setzero_ps();
   const __m512 right = biased ? _mm512_load_ps(bias + 16) : _mm512_setzero_ps();
@@ -104,6 +104,10 @@ void storeRows(const float *c, const float *bias, int64_t rows, int64_t columns,
       x = _mm512_add_ps(_mm512_max_ps(_mm512_setzero_ps(), x), _mm512_setzero_ps());
       y = _mm512_add_ps(_mm512_max_ps(_mm512_setzero_ps(), y), _mm512_setzero_ps());
     }
+    if constexpr (relu6) {
+      x = _mm512_min_ps(_mm512_set1_ps(6), x);
+      y = _mm512_min_ps(_mm512_set1_ps(6), y);
+    }
     _mm512_mask_storeu_epi16(to, mask, reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(y, x)));
   }
 }
@@ -111,8 +115,9 @@ void storeRows(const float *c, const float *bias, int64_t rows, int64_t columns,
 } // namespace
 
 void storeBf16(const float *c, const Finish &finish, int64_t rows, int64_t columns, std::byte *to, int64_t rowBytes) {
-  const auto run = finish.bias ? (finish.relu ? storeRows<true, true> : storeRows<true, false>)
-                               : (finish.relu ? storeRows<false, true> : storeRows<false, false>);
+  const auto run = finish.relu6  ? (finish.bias ? storeRows<true, true, true> : storeRows<false, true, true>)
+                   : finish.bias ? (finish.relu ? storeRows<true, true> : storeRows<true, false>)
+                                 : (finish.relu ? storeRows<false, true> : storeRows<false, false>);
   run(c, finish.bias, rows, columns, to, rowBytes);
 }
 void dotBf16(const Dots &work) { dotAll<Pairs>(work); }

@@ -160,6 +160,7 @@ struct Finish {
   const float *bias = nullptr; // `width` values to add, or none
   bool relu = false;           // NaN stays NaN
   bool toBf16 = false;         // else f32
+  bool relu6 = false;          // with relu, at most 6 as well: of BF16 to bf16 only
 };
 
 /// Writes rows x columns of sums, at most `width` of them. BF16 writes subnormal ones as 0 to bf16, as its products

@@ -11,7 +11,9 @@
 namespace tt::ttnn {
 
 SumsFinish::SumsFinish(panels::Unit unit, DataType produced, const std::string &activation)
-    : unit(unit), relu(activation == "relu"), toBf16(storageType(produced) == StorageType::BF16) {
+    : unit(unit), toBf16(storageType(produced) == StorageType::BF16) {
+  relu6 = activation == "relu6" && unit == panels::Unit::BF16 && toBf16 && !sim::isBlockFormat(produced);
+  relu = activation == "relu" || relu6;
   if (sim::isBlockFormat(produced))
     block = produced;
   if (!relu && !activation.empty())
@@ -41,7 +43,8 @@ void SumsFinish::operator()(float *c, const float *bias, int64_t rows, int64_t c
     for (int64_t i = 0, together = columns == width ? rows : 1; i < rows; i += together)
       sim::quantise(*block, c + i * width, static_cast<size_t>(together * (together > 1 ? width : columns)));
   }
-  panels::store(unit, c, {bias && !before ? padded : nullptr, relu && !block, toBf16}, rows, columns, to, rowBytes);
+  panels::store(unit, c, {bias && !before ? padded : nullptr, relu && !block, toBf16, relu6}, rows, columns, to,
+                rowBytes);
 }
 
 } // namespace tt::ttnn

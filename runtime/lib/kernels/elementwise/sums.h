@@ -22,7 +22,7 @@ public:
 
 private:
   panels::Unit unit;
-  bool relu, toBf16;
+  bool relu, relu6, toBf16;
   std::optional<DataType> block;   // the format that sums are rounded to
   Run<float> activation = nullptr; // another
 };
