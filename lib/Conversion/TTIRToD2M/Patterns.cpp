@@ -302,6 +302,7 @@ void tt::addPatterns(RewritePatternSet &patterns, const TileTypes &types, Symbol
   CompositeTable ofTiles;
   addCollectiveComposites(ofTiles);
   addIndexingComposites(ofTiles);
+  addRandomComposites(ofTiles);
   addComposites(patterns, types, ofTiles);
   addComposites(patterns, types, composites());
 }

@@ -53,6 +53,7 @@ inline void addComposites(RewritePatternSet &patterns, const TileTypes &types, c
 /// Adds those of one family, which need tiles.
 void addCollectiveComposites(CompositeTable &table);
 void addIndexingComposites(CompositeTable &table);
+void addRandomComposites(CompositeTable &table);
 
 } // namespace mlir::tt
 

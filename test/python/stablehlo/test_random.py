@@ -4,11 +4,15 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
+import _ttmlir_runtime as rt
 import pytest
 import torch
-from builder.base.builder_apis import load_mlir_file
+from builder.base.builder_apis import build_module, load_mlir_file
+from op_cases import clone, execute, lowered
 from test_expansions import NAMES, run
+from ttmlir import passes
 
 COUNT = 20000
 
@@ -109,3 +113,58 @@ def test_a_state_of_numbers_has_the_bits_of_one_of_words(algorithm: str, shape: 
     assert torch.equal(bits.to(torch.int64), expected.to(torch.int64))
     assert bits.shape == shape
     assert after.to(torch.int64).tolist() == expected_after.to(torch.int64)[:, 0].tolist()
+
+
+def on_cores_and_chip(module: Any, runs: int = 1) -> list[list[torch.Tensor]]:
+    """The results of programs of kernels and of the library, which have no inputs; those of each run."""
+    metal = clone(module)
+    if "stablehlo." in str(metal):
+        passes.stablehlo_to_ttir_pipeline(metal)
+    passes.ttir_to_ttmetal_pipeline(metal)
+    texts = [passes.ttmetal_to_flatbuffer_bin(metal), passes.ttnn_to_flatbuffer_bin(lowered(module, (1, 1)))]
+    binaries = [rt.binary.load_binary_from_bytes(text, allow_native=True) for text in texts]
+    return [[s[0] for s in execute(binary, 0, [], (1, 1))] for binary in binaries for _ in range(runs)]
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
+@pytest.mark.parametrize("shape", [(4, 8), (1000,), (2, 3, 33, 65), (1, 1)], ids=str)
+@pytest.mark.parametrize(("seed", "low", "high"), [(1, 0.0, 1.0), (2**32 - 1, -3.0, 5.0)], ids=str)
+def test_cores_draw_the_same_numbers(
+    shape: tuple[int, ...], dtype: torch.dtype, seed: int, low: float, high: float
+) -> None:
+    def module(b: Any) -> None:
+        b.func([], [])(lambda own: own.rand(list(shape), dtype, low=low, high=high, seed=seed))
+
+    built, builder = build_module(module, "ttir")
+    golden = builder.golden_map[0][0].outputs[0].shard_at(0)
+    (cores,), (chip,) = on_cores_and_chip(built)
+    assert torch.equal(cores, golden)
+    assert torch.equal(cores, chip)
+    assert golden.numel() < 1000 or len(golden.float().unique()) > 200
+
+
+def test_two_draws_differ_and_runs_agree() -> None:
+    """Each op has its own numbers, which the seed of the module changes, and every run the same ones."""
+    text = """module attributes {{stablehlo.rng_seed = {seed} : i64}} {{
+      func.func @main() -> (tensor<40x50xf32>, tensor<40x50xf32>, tensor<40x50xf32>) {{
+        %a = stablehlo.constant dense<-2.0> : tensor<f32>
+        %b = stablehlo.constant dense<6.0> : tensor<f32>
+        %s = stablehlo.constant dense<[40, 50]> : tensor<2xi64>
+        %0 = stablehlo.rng %a, %b, %s, distribution = UNIFORM : {type}
+        %1 = stablehlo.rng %a, %b, %s, distribution = UNIFORM : {type}
+        %2 = stablehlo.rng %a, %b, %s, distribution = NORMAL : {type}
+        return %0, %1, %2 : tensor<40x50xf32>, tensor<40x50xf32>, tensor<40x50xf32>
+      }}
+    }}"""
+    of = "(tensor<f32>, tensor<f32>, tensor<2xi64>) -> tensor<40x50xf32>"
+    seen = []
+    for seed in (0, 1, 7):
+        module, _ = load_mlir_file(text.format(seed=seed, type=of), target="stablehlo")
+        first, *others = on_cores_and_chip(module, runs=2)
+        for results in others:
+            assert torch.equal(first[0], results[0]) and torch.equal(first[1], results[1])
+            torch.testing.assert_close(first[2], results[2], rtol=1e-5, atol=1e-5)
+        seen += first[:2]
+    for number, draw in enumerate(seen):
+        assert draw.min() >= -2 and draw.max() < 6 and len(draw.unique()) > 1900
+        assert all((draw == other).float().mean() < 0.01 for other in seen[:number])

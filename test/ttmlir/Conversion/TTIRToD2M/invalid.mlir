@@ -1,7 +1,7 @@
 // RUN: ttmlir-opt %s --split-input-file --ttcore-register-device --ttir-to-d2m --verify-diagnostics
 
-func.func @op() -> tensor<32x32xf32> {
-  // expected-error @+1 {{'ttir.rand' is not lowered to D2M; cores have no kernels for it}}
+func.func @seed() -> tensor<32x32xf32> {
+  // expected-error @+1 {{'ttir.rand' is not lowered to D2M: its seed is 0, which draws other numbers in every run; cores draw those of a seed above 0}}
   %0 = "ttir.rand"() <{size = [32 : i32, 32 : i32]}> : () -> tensor<32x32xf32>
   return %0 : tensor<32x32xf32>
 }
@@ -40,4 +40,12 @@ func.func @index(%x: index) {
 // expected-error @+1 {{has more elements than the memories of a device}}
 func.func @huge(%x: tensor<4000000000000x4000000000000xf32>) -> tensor<4000000000000x4000000000000xf32> {
   return %x : tensor<4000000000000x4000000000000xf32>
+}
+
+// -----
+
+func.func @drawn() -> tensor<65536x65536xf32> {
+  // expected-error @+1 {{'ttir.rand' is not lowered to D2M: its 4294967296 elements have positions of more than 31 bits}}
+  %0 = "ttir.rand"() <{size = [65536 : i32, 65536 : i32], seed = 1 : ui32}> : () -> tensor<65536x65536xf32>
+  return %0 : tensor<65536x65536xf32>
 }
