@@ -11,6 +11,7 @@ import pytest
 import torch
 from builder.base.builder_apis import build_module, compile_and_execute_ttir
 from builder.execution.device_tensors import load_binary
+from emit_cases import Subject, compare_all
 from ttmlir import passes
 
 F = torch.nn.functional
@@ -210,6 +211,20 @@ def test_fused_or_not_the_goldens_hold(case: Case) -> None:
             check_atol=True,
             check_rtol=True,
         ).passed
+
+
+@pytest.mark.long
+def test_emitted_code_has_the_same_bits() -> None:
+    subjects = []
+    for function, shapes, op, _ in CASES:
+        for dtype in (torch.float32, torch.bfloat16):
+            module, builder = build_module(program(function, shapes, dtype), "ttir")
+            passes.ttir_to_ttnn_backend_pipeline(module)
+            assert f"ttnn.{op}" in str(module)
+            inputs = [goldens.inputs for goldens in builder.golden_map[0].values()]
+            subjects.append(Subject(f"{function.__name__} {dtype}", module, inputs))
+    problems = compare_all(subjects)
+    assert not problems, "\n".join(problems)
 
 
 def test_rows_that_see_nothing() -> None:
