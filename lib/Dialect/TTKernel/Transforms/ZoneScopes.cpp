@@ -28,7 +28,7 @@ static bool readsBuffers(Operation *op, bool toBuffer) {
   return !isInit(op) && op->getNumOperands() >= 3 && isBuffer(op->getOperand(0)) &&
          isBuffer(op->getOperands().back()) == toBuffer;
 }
-/// What a kernel without units does, other than to hand over pages. `computes`: the kernel has units.
+/// The ops of a kernel without units, other than those that hand over pages. `computes`: the kernel has units.
 static bool isTransfer(Operation *op, bool computes) { return !computes && llvm::none_of(op->getOperands(), isBuffer); }
 
 namespace {
