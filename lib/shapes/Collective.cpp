@@ -3,6 +3,7 @@
 
 #include "Rules.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace tt::shapes {
@@ -170,6 +171,12 @@ void meshShard(const Op &op, Results &results) {
   const std::string_view type = op.attribute("shard_type").text;
   const Attribute direction = op.attribute("shard_direction");
   if (type == "replicate" || type == "maximal")
+    return results.push_back(Sizes(input));
+  // Values of an argument that no axis splits: programs have one number for all dimensions, or none.
+  const auto isAll = [](const Sizes &numbers, int64_t value) {
+    return std::all_of(numbers.begin(), numbers.end(), [value](int64_t each) { return each == value; });
+  };
+  if (type == "identity" && isAll(integers(op, "shard_dims"), -1) && isAll(integers(op, "shard_shape"), 1))
     return results.push_back(Sizes(input));
   const Sizes counts = integers(op, "shard_shape", input.size());
   const auto rank = static_cast<int64_t>(input.size());

@@ -99,7 +99,10 @@ void GenericOp::print(OpAsmPrinter &printer) {
   if (!getAdditionalArgs().empty())
     printGroup(printer, "additionalArgs", getAdditionalArgs());
   printer << ' ';
-  llvm::interleaveComma(getRegions(), printer, [&](Region &region) { printer.printRegion(region); });
+  // Without its label, an empty block would not be read again: the region would have one block less.
+  llvm::interleaveComma(getRegions(), printer, [&](Region &region) {
+    printer.printRegion(region, /*printEntryBlockArgs=*/true, /*printBlockTerminators=*/true, /*printEmptyBlock=*/true);
+  });
   if (getNumResults())
     printer << " : " << getResultTypes();
 }

@@ -52,4 +52,21 @@ module {
     %5 = d2m.to_layout %3, %4 : !device into tensor<64x96xf32> -> tensor<64x96xf32>
     return %5 : tensor<64x96xf32>
   }
+
+  // An empty block has its label, without which the region would have no block.
+  // CHECK-LABEL: func.func @empty
+  func.func @empty(%a: memref<1x1x1x1xf32>, %b: memref<1x1x1x1xf32>) {
+    // CHECK: outs(%arg1 : memref<1x1x1x1xf32>) {
+    // CHECK-NEXT: ^bb0:
+    // CHECK-NEXT: }, {
+    // CHECK-NEXT: }
+    // CHECK-NEXT: return
+    d2m.generic {block_factors = [], grid = #ttcore.grid<1x1>, indexing_maps = [], iterator_types = [], threads = [#d2m.thread<compute>, #d2m.thread<datamovement, dm_core = 0>]}
+        ins(%a : memref<1x1x1x1xf32>)
+        outs(%b : memref<1x1x1x1xf32>) {
+    ^bb0:
+    }, {
+    }
+    return
+  }
 }

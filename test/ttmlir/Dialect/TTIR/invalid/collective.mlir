@@ -24,6 +24,22 @@ func.func @shard_shape_rank(%a0: tensor<16x32xf32>) {
 
 // -----
 
+func.func @identity_without_shape(%a0: tensor<16x32xf32>) {
+  // expected-error@+1 {{'ttir.mesh_shard' op attribute 'shard_shape' has 0 numbers; expected one per dimension, 2}}
+  %0 = "ttir.mesh_shard"(%a0) <{shard_dims = array<i64: 0, -1>, shard_direction = #ttcore.shard_direction<full_to_shard>, shard_shape = array<i64>, shard_type = #ttcore.shard_type<identity>}> : (tensor<16x32xf32>) -> tensor<8x32xf32>
+  return
+}
+
+// -----
+
+func.func @identity_of_another_shape(%a0: tensor<16x32xf32>) {
+  // expected-error@+1 {{'ttir.mesh_shard' op result is 'tensor<8x32xf32>'; expected shape 16x32}}
+  %0 = "ttir.mesh_shard"(%a0) <{shard_dims = array<i64: -1>, shard_direction = #ttcore.shard_direction<full_to_shard>, shard_shape = array<i64: 1>, shard_type = #ttcore.shard_type<identity>}> : (tensor<16x32xf32>) -> tensor<8x32xf32>
+  return
+}
+
+// -----
+
 func.func @shard_count(%a0: tensor<16x32xf32>) {
   // expected-error@+1 {{'ttir.mesh_shard' op attribute 'shard_shape' is 0 for dimension 1; expected 1 or more}}
   %0 = "ttir.mesh_shard"(%a0) <{shard_dims = array<i64: 0, 1>, shard_direction = #ttcore.shard_direction<full_to_shard>, shard_shape = array<i64: 2, 0>, shard_type = #ttcore.shard_type<identity>}> : (tensor<16x32xf32>) -> tensor<8x32xf32>
