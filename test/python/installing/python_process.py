@@ -160,7 +160,7 @@ def open_streams(chosen: str) -> None:
 
 
 def leave_destructors() -> None:
-    """Ends the process before the destructors of the libraries that are loaded now: PyTorch's take a quarter of a second.
+    """Ends the process before the destructors of libraries that are loaded now: PyTorch's take a quarter of a second.
 
     The C library calls what is registered here in reverse order, after what is registered later: it closes the streams
     of C and ends the process with its exit code.
