@@ -110,7 +110,10 @@ void dispatchTokens(const Op &op, Results &results) {
     failOperand(op, "input_tensor", "has shape ", input,
                 "; expected batch x sequence x 1 x size or batch x 1 x "
                 "sequence x size");
-  const Sizes gathered = {1, sizeOr(op, 1, multiply(input[0], devices)), input[1] * input[2], input[3]};
+  Sizes gathered = {1, sizeOr(op, 1, multiply(input[0], devices)), input[1] * input[2], input[3]};
+  // With scores, the tokens of batch and sequence are in one dimension.
+  if (optionalOperand(op, "expert_scores"))
+    gathered = {1, sizeOr(op, 1, multiply(gathered[1], gathered[2])), input[3]};
   results.push_back(gathered);
   expectIntegers(op, operand(op, "expert_indices"));
   for (const std::string_view name : {"expert_indices", "expert_scores"}) {
@@ -123,7 +126,7 @@ void dispatchTokens(const Op &op, Results &results) {
     if (name == "expert_scores" && each->shape[3] != shapeOf(op, "expert_indices")[3])
       failOperand(op, name, "has ", each->shape[3], " values for each token; expected ",
                   shapeOf(op, "expert_indices")[3], ", one for each expert");
-    results.push_back(resized(gathered, 3, each->shape[3]));
+    results.push_back(resized(gathered, gathered.size() - 1, each->shape[3]));
   }
 }
 

@@ -234,12 +234,17 @@ def own_experts(mapping: Tensor, device: int) -> list[int]:
 def dispatch(
     x: GoldenMapTensor, indices: GoldenMapTensor, *rest: GoldenMapTensor, cluster_axis: int
 ) -> list[GoldenMapTensor]:
-    """Returns tokens of a group where a device has one of their experts; rest: scores if any, mapping, and buffers."""
+    """Returns tokens of a group where a device has one of their experts; rest: scores if any, mapping, and buffers.
+
+    With scores, batch and sequence are one dimension of the results.
+    """
     scored = len(rest) > 1
     mapping = rest[1] if scored else rest[0]
     gathered: list[dict[int, Tensor]] = [{}, {}, {}]
     for group in x.group_by_axis(cluster_axis):
         parts = [torch.cat([v.shard_at(d).flatten(1, 2) for d in group])[None] for v in (x, indices, *rest[:scored])]
+        if scored:
+            parts = [part.flatten(1, 2) for part in parts]
         for device in group:
             own = torch.tensor(own_experts(mapping.shard_at(device), device))
             chosen = torch.isin(parts[1].long(), own).any(-1, keepdim=True)

@@ -19,15 +19,16 @@ func.func @there_and_back(%x: tensor<2x1x3x8xbf16>, %which: tensor<2x1x3x2xui16>
 }
 
 // TTNN-LABEL: @scores
-func.func @scores(%x: tensor<2x3x1x8xbf16>, %which: tensor<2x3x1x2xi32>, %scores: tensor<2x3x1x2xbf16>, %where: tensor<1x1x16x8xi32>) -> (tensor<1x4x3x2xbf16>, tensor<1x1x1x2xui16>) {
+func.func @scores(%x: tensor<2x3x1x8xbf16>, %which: tensor<2x3x1x2xi32>, %scores: tensor<2x3x1x2xbf16>, %where: tensor<1x1x16x8xi32>) -> (tensor<1x12x2xbf16>, tensor<1x1x1x2xui16>) {
   // CHECK: %dispatched, %indices, %scores = "ttir.all_to_all_dispatch_metadata"
   // TTNN: "ttnn.all_to_all_dispatch_metadata"
-  %sent, %all, %of = "ttir.all_to_all_dispatch_metadata"(%x, %which, %scores, %where) <{cluster_axis = 0 : i64, num_devices = 2 : i64}> : (tensor<2x3x1x8xbf16>, tensor<2x3x1x2xi32>, tensor<2x3x1x2xbf16>, tensor<1x1x16x8xi32>) -> (tensor<1x4x3x8xbf16>, tensor<1x4x3x2xi32>, tensor<1x4x3x2xbf16>)
+  %sent, %all, %of = "ttir.all_to_all_dispatch_metadata"(%x, %which, %scores, %where) <{cluster_axis = 0 : i64, num_devices = 2 : i64}> : (tensor<2x3x1x8xbf16>, tensor<2x3x1x2xi32>, tensor<2x3x1x2xbf16>, tensor<1x1x16x8xi32>) -> (tensor<1x12x8xbf16>, tensor<1x12x2xi32>, tensor<1x12x2xbf16>)
+  %all4 = "ttir.reshape"(%all) <{shape = [1 : i32, 4 : i32, 3 : i32, 2 : i32]}> : (tensor<1x12x2xi32>) -> tensor<1x4x3x2xi32>
   %table = "ttir.ones"() <{shape = array<i32: 1, 4, 3, 16>}> : () -> tensor<1x4x3x16xbf16>
   // CHECK: %mapping, %reduced = "ttir.moe_expert_token_remap"
   // TTNN: "ttnn.moe_expert_token_remap"{{.*}} <{reduction_size = 16 : i64}>
-  %mine, %present = "ttir.moe_expert_token_remap"(%table, %where, %all) <{reduction_size = 16 : i64}> : (tensor<1x4x3x16xbf16>, tensor<1x1x16x8xi32>, tensor<1x4x3x2xi32>) -> (tensor<1x4x3x2xbf16>, tensor<1x1x1x2xui16>)
-  return %of, %present : tensor<1x4x3x2xbf16>, tensor<1x1x1x2xui16>
+  %mine, %present = "ttir.moe_expert_token_remap"(%table, %where, %all4) <{reduction_size = 16 : i64}> : (tensor<1x4x3x16xbf16>, tensor<1x1x16x8xi32>, tensor<1x4x3x2xi32>) -> (tensor<1x4x3x2xbf16>, tensor<1x1x1x2xui16>)
+  return %of, %present : tensor<1x12x2xbf16>, tensor<1x1x1x2xui16>
 }
 
 // Weights are brought into the order of the kernel; those that stay the same are brought once.

@@ -5,10 +5,10 @@
 // RUN: ttmlir-opt %s --mlir-print-op-generic | ttmlir-opt | diff %t.mlir -
 // RUN: ttmlir-opt %s --emit-bytecode | ttmlir-opt | diff %t.mlir -
 
-func.func @dispatch_metadata(%x: tensor<2x3x1x8xbf16>, %which: tensor<2x3x1x2xi32>, %scores: tensor<2x3x1x2xbf16>, %where: tensor<1x1x16x8xi32>, %buffer: tensor<1x4x3x8xbf16>) -> tensor<1x4x3x2xbf16> {
+func.func @dispatch_metadata(%x: tensor<2x3x1x8xbf16>, %which: tensor<2x3x1x2xi32>, %scores: tensor<2x3x1x2xbf16>, %where: tensor<1x1x16x8xi32>, %buffer: tensor<1x12x8xbf16>) -> tensor<1x12x2xbf16> {
   // CHECK: %dispatched, %indices, %scores = "ttnn.all_to_all_dispatch_metadata"(%arg0, %arg1, %arg2, %arg3, %arg4)
-  %sent, %all, %of = "ttnn.all_to_all_dispatch_metadata"(%x, %which, %scores, %where, %buffer) <{cluster_axis = 0 : i64, num_devices = 2 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 0, 0, 0>}> : (tensor<2x3x1x8xbf16>, tensor<2x3x1x2xi32>, tensor<2x3x1x2xbf16>, tensor<1x1x16x8xi32>, tensor<1x4x3x8xbf16>) -> (tensor<1x4x3x8xbf16>, tensor<1x4x3x2xi32>, tensor<1x4x3x2xbf16>)
-  return %of : tensor<1x4x3x2xbf16>
+  %sent, %all, %of = "ttnn.all_to_all_dispatch_metadata"(%x, %which, %scores, %where, %buffer) <{cluster_axis = 0 : i64, num_devices = 2 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 0, 0, 0>}> : (tensor<2x3x1x8xbf16>, tensor<2x3x1x2xi32>, tensor<2x3x1x2xbf16>, tensor<1x1x16x8xi32>, tensor<1x12x8xbf16>) -> (tensor<1x12x8xbf16>, tensor<1x12x2xi32>, tensor<1x12x2xbf16>)
+  return %of : tensor<1x12x2xbf16>
 }
 func.func @indexer(%q: tensor<2x3x5x8xbf16>, %k: tensor<2x1x7x8xbf16>, %w: tensor<2x3x5x1xbf16>) -> tensor<2x1x5x7xbf16> {
   // CHECK: "ttnn.indexer_score_dsa"{{.*}} <{chunk_start_idx = 2 : ui32}>
