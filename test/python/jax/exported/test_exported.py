@@ -277,14 +277,17 @@ def test_file_of_all_sizes(tmp_path: Path) -> None:
 
 
 def test_a_size_that_decides_is_named() -> None:
-    """Sums from the first element on are made in steps, as many as the size has bits."""
-    compiled = ttmlir.jax.compile(exported(Row(jnp.cumsum, ["l"])))
+    """Running maxima take steps, as many as the size has bits. Running sums are an op, for any size."""
+    compiled = ttmlir.jax.compile(exported(Row(jax.lax.cummax, ["l"])))
     assert not compiled.open_sizes
-    with pytest.raises(OpenSizeError, match="reduce_window_sum"):
+    with pytest.raises(OpenSizeError, match="reduce_window_max"):
         _ = compiled.flatbuffer
+    sums = ttmlir.jax.compile(exported(Row(jnp.cumsum, ["l"])))
+    assert sums.open_sizes
     for n in (1, 5, 8):
-        x = np.arange(n, dtype=np.float32)
-        np.testing.assert_allclose(compiled(x), np.cumsum(x))
+        x = np.cos(np.arange(n, dtype=np.float32))
+        np.testing.assert_array_equal(compiled(x), np.maximum.accumulate(x))
+        np.testing.assert_allclose(sums(x), np.cumsum(x), rtol=1e-6)
 
 
 def test_an_op_that_some_sizes_need_is_named() -> None:
