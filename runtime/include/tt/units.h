@@ -16,8 +16,8 @@ std::string_view toString(Units units);
 Units presentUnits();
 
 /// Returns the units that kernels may use: those of the machine, and no more than the environment variable TTRT_UNITS
-/// allows (avx2, avx512, avx512_bf16 or amx). This holds for oneDNN as well, which never uses AMX. AVX2 stands for AVX2 and FMA; AVX512 for
-/// AVX-512 F, BW and VL. Throws Error when the variable has another value.
+/// allows (avx2, avx512, avx512_bf16 or amx). This holds for oneDNN as well, which never uses AMX. AVX2 stands for AVX2
+/// and FMA; AVX512 for AVX-512 F, BW and VL. Throws Error when the variable has another value.
 Units units();
 
 /// Whether kernels may multiply bytes and sum up four products in one instruction: AVX512_VNNI with AVX512, AVX-VNNI
