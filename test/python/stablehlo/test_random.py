@@ -128,7 +128,7 @@ def on_cores_and_chip(module: Any, runs: int = 1) -> list[list[torch.Tensor]]:
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
 @pytest.mark.parametrize("shape", [(4, 8), (1000,), (2, 3, 33, 65), (1, 1)], ids=str)
-@pytest.mark.parametrize(("seed", "low", "high"), [(1, 0.0, 1.0), (2**32 - 1, -3.0, 5.0)], ids=str)
+@pytest.mark.parametrize(("seed", "low", "high"), [(1, 0.0, 1.0), (2**32 - 1, -1.0, 2.3)], ids=str)
 def test_cores_draw_the_same_numbers(
     shape: tuple[int, ...], dtype: torch.dtype, seed: int, low: float, high: float
 ) -> None:
