@@ -88,11 +88,11 @@ def metal_program_info(number: int, device: Any, file: str, program: dict[str, A
     return ProgramInfo(
         number, program["name"], file, device.id, device.arch, tuple(program["mesh_shape"]),
         op_records(program, report, device.arch, ["[]"] * len(commands)), (), report.dram_peak_bytes_per_bank,
-        report.l1_peak_bytes_per_bank, buffers=metal_buffers(commands, device), cores=cores_records(report.ops),
+        report.l1_peak_bytes_per_bank, buffers=metal_buffers(commands), cores=cores_records(report.ops),
     )  # fmt: skip
 
 
-def metal_buffers(commands: Sequence[dict[str, Any]], device: Any) -> tuple[BufferRecord, ...]:
+def metal_buffers(commands: Sequence[dict[str, Any]]) -> tuple[BufferRecord, ...]:
     """Returns the buffers that commands create, from there until they are deallocated, and the circular buffers."""
     found: list[BufferRecord] = []
     held: dict[int, tuple[int, dict[str, Any]]] = {}
