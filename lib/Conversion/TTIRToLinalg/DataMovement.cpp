@@ -26,7 +26,6 @@ using namespace mlir;
 using namespace mlir::tt;
 using namespace mlir::tt::host;
 
-static int64_t fromEnd(int64_t dim, int64_t rank) { return dim < 0 ? dim + rank : dim; }
 static int64_t integerOf(Attribute attribute) { return cast<IntegerAttr>(attribute).getValue().getSExtValue(); }
 
 static SmallVector<AffineExpr> identity(Lowering &lowering, int64_t rank) {

@@ -63,9 +63,8 @@ static LogicalResult embedding(Lowering &lowering) {
 }
 
 static LogicalResult gather(Lowering &lowering) {
-  const auto dim = static_cast<int64_t>(cast<ttir::GatherOp>(lowering.op).getDim());
   RankedTensorType index = lowering.type(1);
-  const int64_t rank = index.getRank();
+  const int64_t rank = index.getRank(), dim = fromEnd(int32_t(cast<ttir::GatherOp>(lowering.op).getDim()), rank);
   return lowering.give(readAt(lowering, lowering.operands[0], lowering.operands[1], index.getElementType(),
                               index.getShape(), [&](OpBuilder &b, Location loc, Value at) {
                                 SmallVector<Value> places;
@@ -107,7 +106,7 @@ static Value reduced(Scalars &s, ttcore::ReduceType kind, Value old, Value given
 /// The elements of the source one after the other, so that of several at one place the last stays.
 static LogicalResult scatter(Lowering &lowering) {
   auto op = cast<ttir::ScatterOp>(lowering.op);
-  const auto dim = static_cast<int64_t>(op.getDim());
+  const int64_t dim = fromEnd(int32_t(op.getDim()), lowering.type(0).getRank());
   const ttcore::ReduceType kind = op.getScatterReduceType();
   using enum ttcore::ReduceType;
   if (!llvm::is_contained({Sum, Prod, Max, Min, Invalid}, kind))
@@ -159,8 +158,7 @@ template <class OpT, Value (Scalars::*join)(Value, Value)> static LogicalResult 
     return lowering.give(rank == 0 ? lowering.operands[0]
                                    : asScalars(lowering, sums, lowering.result().getElementType(), outside.type(),
                                                isFloat, /*toScalars=*/false));
-  int64_t dim = cast<OpT>(lowering.op).getDim();
-  dim += dim < 0 ? rank : 0;
+  const int64_t dim = fromEnd(int32_t(cast<OpT>(lowering.op).getDim()), rank);
   SmallVector<AffineExpr> places;
   for (int64_t d = 0; d < rank; ++d)
     places.push_back(lowering.dim(d == dim ? rank : d));

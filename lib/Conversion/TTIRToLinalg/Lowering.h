@@ -49,6 +49,9 @@ public:
 Type hostElement(Type element);
 RankedTensorType hostType(Type type);
 
+/// A dimension counted from the first. A negative one counts from the end.
+inline int64_t fromEnd(int64_t dim, int64_t rank) { return dim < 0 ? dim + rank : dim; }
+
 /// One op being lowered.
 class Lowering {
 public:

@@ -91,6 +91,10 @@ EMPTY: dict[str, tuple[list[Shape], Callable[..., Any], Callable[..., torch.Tens
         lambda x: x.repeat_interleave(2, 0),
     ),
     "reverse": ([(0, 2)], lambda b, x: b.reverse(x, dimensions=[0]), lambda x: x.flip(0)),
+    "sort": ([(0, 7)], lambda b, x: b.sort(x, dim=-1)[0], lambda x: x),
+    "sort over none": ([(3, 0)], lambda b, x: b.sort(x, dim=-1)[0], lambda x: x),
+    "topk": ([(0, 7)], lambda b, x: b.topk(x, k=2)[0], lambda x: x[:, :2]),
+    "softmax": ([(0, 7)], lambda b, x: b.softmax(x, dimension=-1), lambda x: x),
     "zeros": ([(4,)], lambda b, x: b.zeros(shape=[0, 4], dtype=torch.float32), lambda x: torch.zeros(0, 4)),
     "constant": ([(4,)], lambda b, x: b.constant(torch.zeros(0, 4)), lambda x: torch.zeros(0, 4)),
 }
@@ -138,3 +142,37 @@ def test_constants_of_types_that_the_chip_or_the_host_lacks(dtype: torch.dtype, 
     goldens = builder.golden_map[0][0]
     ((found,),) = execute(program, index, goldens.inputs, (1, 1))
     torch.testing.assert_close(found.double(), goldens.outputs[0].shard_at(0).double(), rtol=1e-3, atol=1e-3)
+
+
+X = torch.arange(1.0, 7.0).reshape(2, 3)
+INDEX, SOURCE = torch.tensor([[1, 0], [0, 1]]), torch.tensor([[9.0, 8.0], [7.0, 6.0]])
+READS: dict[str, tuple[str, Callable[[int], torch.Tensor]]] = {
+    "gather": ('"ttir.gather"(%x, %i) <{{dim = {dim} : i32}}> : ({x}, {i}) -> {s}', lambda dim: X.gather(dim, INDEX)),
+    "scatter": (
+        '"ttir.scatter"(%x, %i, %s) <{{dim = {dim} : i32, scatter_reduce_type = #ttcore.reduce_type<invalid>}}> : '
+        "({x}, {i}, {s}) -> {x}",
+        lambda dim: X.scatter(dim, INDEX, SOURCE),
+    ),
+    "cumsum": ('"ttir.cumsum"(%x) <{{dim = {dim} : i64}}> : ({x}) -> {x}', lambda dim: X.cumsum(dim)),
+}
+
+
+@pytest.mark.parametrize("dim", [-2, -1, 0, 1])
+@pytest.mark.parametrize("name", READS)
+def test_negative_dimensions_count_from_the_end(name: str, dim: int) -> None:
+    """Ops of constants, which constant evaluation moves to the host."""
+    call, reference = READS[name]
+    types = {"x": "tensor<2x3xf32>", "i": "tensor<2x2xi32>", "s": "tensor<2x2xf32>"}
+    result = types["s" if name == "gather" else "x"]
+    constants = "".join(
+        f'%{key} = "ttir.constant"() <{{value = dense<{value.tolist()}> : {types[key]}}}> : () -> {types[key]}\n'
+        for key, value in (("x", X), ("i", INDEX), ("s", SOURCE))
+    )
+    text = (
+        f"func.func @main() -> {result} {{\n{constants}%r = {call.format(dim=dim, **types)}\nreturn %r : {result}\n}}"
+    )
+    module = lowered(ir.Module.parse(text, ir.Context()), (1, 1), "enable-cpu-hoisted-const-eval=true")
+    program = binary.load_binary_from_bytes(ttnn_to_flatbuffer_bin(module), allow_native=True)
+    assert program.has_native
+    ((found,),) = execute(program, 0, [], (1, 1))
+    assert torch.equal(found, reference(dim))
