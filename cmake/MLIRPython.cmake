@@ -133,6 +133,21 @@ set(_applies "  // Apply unpacked/validated to the operation state. Beyond this
 ")
 set(_loads "  mlirContextGetOrLoadDialect(location.getContext()->get(), toMlirStringRef(name.substr(0, name.find('.'))));
 ${_applies}")
+# So would its name: a pattern would match nothing, and it would implement no interface.
+set(_registered "            return mlirContextIsRegisteredOperation(
+")
+set(_registered_loaded "            mlirContextGetOrLoadDialect(self.get(), {name.data(), std::min(name.find('.'), name.size())});
+${_registered}")
+set(_roots "    MlirRewritePattern pattern = mlirOpRewritePatternCreate(
+")
+set(_roots_loaded "    std::string_view root(rootName.data, rootName.length);
+    mlirContextGetOrLoadDialect(ctx, {root.data(), std::min(root.find('.'), root.size())});
+${_roots}")
+set(_implements "      if (!mlirOperationImplementsInterfaceStatic(
+")
+set(_implements_loaded "      mlirContextGetOrLoadDialect(context.resolve().get(),
+                                  {opName.data(), std::min(opName.find('.'), opName.size())});
+${_implements}")
 # Values, blocks and regions of such an operation are its parts; as keys of dictionaries they are what they were.
 set(_header_changes "")
 set(_core_changes "")
@@ -183,7 +198,7 @@ foreach(_mlir_include ${MLIR_INCLUDE_DIRS})
 endforeach()
 add_compile_options("-I${_changed}/include") # as a directory of includes, functions of MLIR take it for that of sources
 ttmlir_change_binding("${_bindings}/IRCore.cpp" IRCore.cpp _creates _keeps _include _includes _begins _holds
-  _ends _releases _destroys _destroys_all _erases _erases_all _applies _loads ${_core_changes})
+  _ends _releases _destroys _destroys_all _erases _erases_all _applies _loads _registered _registered_loaded ${_core_changes})
 set(_runs "            MlirLogicalResult status = mlirPassManagerRunOnOp(
 ")
 set(_runs_inside "            ErasingInside erasing(op.getOperation().get());
@@ -198,8 +213,9 @@ set(_folds_op "            MlirLogicalResult status = mlirApplyPatternsAndFoldGr
 set(_folds_op_inside "            ErasingInside erasing(op.getOperation().get());
 ${_folds_op}")
 ttmlir_change_binding("${_bindings}/Rewrite.cpp" Rewrite.cpp _include _includes _folds _folds_inside
-  _folds_op _folds_op_inside)
-foreach(_file Globals.cpp IRAffine.cpp IRAttributes.cpp IRInterfaces.cpp IRTypes.cpp MainModule.cpp Pass.h Rewrite.h)
+  _folds_op _folds_op_inside _roots _roots_loaded)
+ttmlir_change_binding("${_bindings}/IRInterfaces.cpp" IRInterfaces.cpp _implements _implements_loaded)
+foreach(_file Globals.cpp IRAffine.cpp IRAttributes.cpp IRTypes.cpp MainModule.cpp Pass.h Rewrite.h)
   configure_file("${_bindings}/${_file}" "${_changed}/${_file}" COPYONLY)
 endforeach()
 foreach(_file HeldOperations.cpp HeldOperations.h)

@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
-from ttmlir import ir
-from ttmlir.dialects import arith, func, memref, mpmd, quant, tensor, ttcore
+from ttmlir import ir, rewrite
+from ttmlir.dialects import arith, func, memref, mpmd, quant, tensor, ttcore, ttir
 
 
 def test_ops_of_mlirs_dialects_have_classes() -> None:
@@ -82,3 +84,29 @@ def test_a_new_operation_loads_its_dialect() -> None:
         one = ir.Operation.create("arith.constant", [i32], attributes={"value": ir.IntegerAttr.get(i32, 1)})
         assert str(one).strip() == "%c1_i32 = arith.constant 1 : i32" and one.verify()
         one.erase()
+
+
+def test_names_of_ops_load_their_dialects() -> None:
+    """A pattern that is added before any program is parsed matches, and the name of an op says what it implements."""
+    with ir.Context() as context:
+        assert context.is_registered_operation("ttir.add") and not context.is_registered_operation("ttir.no_op")
+        assert not context.is_registered_operation("unknown.op") and not context.is_registered_operation("plain")
+    with ir.Context() as context:
+        assert ir.InferTypeOpInterface(arith.AddIOp, context)
+    with ir.Context(), ir.Location.unknown():
+        patterns = rewrite.RewritePatternSet()
+
+        def replaced(op: ttir.ExpOp, rewriter: Any) -> None:
+            with rewriter.ip:
+                rewriter.replace_op(op, [ttir.abs(op.operands[0])])
+
+        patterns.add(ttir.ExpOp, replaced)
+        frozen = patterns.freeze()
+        module = ir.Module.parse(
+            """func.func @f(%a: tensor<2xf32>) -> tensor<2xf32> {
+                 %0 = "ttir.exp"(%a) : (tensor<2xf32>) -> tensor<2xf32>
+                 return %0 : tensor<2xf32>
+               }"""
+        )
+        rewrite.apply_patterns_and_fold_greedily(module, frozen)
+        assert "ttir.abs" in str(module) and "ttir.exp" not in str(module)
