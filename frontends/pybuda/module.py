@@ -208,17 +208,17 @@ class PyBudaModule(Module):
                 except TypeError as error:
                     raise PyBudaError(f"module {self.name!r} gets {len(given)} inputs: {error}") from None
                 results = self(*given)
+            results = list(results) if isinstance(results, tuple | list) else [results]
+            for number, result in enumerate(results):
+                if not isinstance(result, Tensor):
+                    raise PyBudaError(
+                        f"forward of module {self.name!r} returns {type(result).__name__} as result {number}; expected "
+                        "pybuda.Tensor"
+                    )
+            return [result.value() for result in results]
         finally:
             for name, tensor in tensors.items():
                 tensor._value = kept[name]
-        results = list(results) if isinstance(results, tuple | list) else [results]
-        for number, result in enumerate(results):
-            if not isinstance(result, Tensor):
-                raise PyBudaError(
-                    f"forward of module {self.name!r} returns {type(result).__name__} as result {number}; expected "
-                    "pybuda.Tensor"
-                )
-        return [result.value() for result in results]
 
 
 @contextmanager

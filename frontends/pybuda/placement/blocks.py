@@ -65,7 +65,10 @@ def models_of(op: Op, chip: Chip, config: CompilerConfig, microbatch: int) -> li
     least: Model | None = None
     found: list[Model] = []
     pieces = 0
-    reason = f"override_op_size asks for {requested[0]}x{requested[1]}; the device has {chip.rows}x{chip.columns} cores"
+    has = f"the device has {chip.rows}x{chip.columns} cores"
+    if config.place_on_one_row:
+        has = f"place_on_one_row allows 1x{chip.columns} cores"
+    reason = f"override_op_size asks for {requested[0]}x{requested[1]}; {has}"
     if requested != grid or out.r % grid[0] or ("grid_shape" in overrides and out.c % grid[1]):
         raise refused(op, f"{reason}, and rows and columns divide those of the tiles")
     for direction, factors in streams(op, config, overrides):

@@ -25,7 +25,7 @@ from .graph import Graph, Op, Queue
 from .memory import allocate, edges_through_memory
 from .moves import reshaped
 from .names import check_forms
-from .overrides import assign_chips, chip_order, loopbacks
+from .overrides import assign_chips, chip_order, loopbacks, warn_of_sizes
 from .place import placed, policy_of
 from .program import Executable
 from .summary import Result
@@ -291,6 +291,7 @@ def place(traced: Traced, graph: Graph, config: CompilerConfig) -> Result:
     chip = chip_of(traced.arch, config)
     assign_chips(graph, traced.chips, config)
     placement = placed(graph, chip, chip_order(traced.chips, config), config)
+    warn_of_sizes(graph, traced.executables, config)
     edges_through_memory(graph, placement, config.insert_queues)
     read = {x.source for op in graph.ops for x in op.operands}
     read |= {x for pair in graph.same.items() for x in pair}

@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from _ttmlir_runtime import runtime
 
@@ -14,7 +16,39 @@ from ..config import CompilerConfig
 from ..enums import OPTIMIZER
 from ..errors import PlacementError
 from ..tenstorrent.chip import Chip, host_chips
-from .graph import Graph
+from .graph import Graph, Op, divisors
+from .program import Executable
+
+
+def grids_of(op: Op, chip: Chip, config: CompilerConfig) -> list[tuple[int, int]]:
+    """Returns the grids of a chip that an op may have: rows and columns divide those of its result in tiles."""
+    rows = 1 if config.place_on_one_row else chip.rows
+    return [
+        (r, c) for r in divisors(op.tiles.r) for c in divisors(op.tiles.c) if r <= rows and c <= chip.columns
+    ]  # fmt: skip
+
+
+def fits(grid: tuple[int, int], overrides: Mapping[str, Any], chip: Chip) -> bool:
+    """Returns whether a grid is within the chip where the configuration requests an op to begin."""
+    start, _, turned = overrides.get("placement", (None, None, False))
+    rows, columns = grid[:: -1 if turned else 1]
+    row, column = start or (0, 0)
+    return row + rows <= chip.rows and column + columns <= chip.columns
+
+
+def fitting_grid(op: Op, chip: Chip, config: CompilerConfig) -> tuple[()] | tuple[int, int]:
+    """Returns the largest grid that fits what the configuration requests for an op apart from a grid: its first core,
+    and pieces of its result. Returns () if the grid that the op has fits, or none does."""
+    overrides = config.op_overrides.get(op.name, {})
+    r, c = overrides.get("t_stream_shape", (1, 1))
+
+    def suits(grid: tuple[int, int]) -> bool:
+        divides = (r, c) == (1, 1) or op.tiles.r % (r * grid[0]) == op.tiles.c % (c * grid[1]) == 0
+        return divides and fits(grid, overrides, chip)
+
+    if not {"placement", "t_stream_shape"} & set(overrides) or suits(op.placed.grid):
+        return ()
+    return max(filter(suits, grids_of(op, chip, config)), key=lambda x: (x[0] * x[1], -abs(x[0] - x[1])), default=())
 
 
 def overridden_places(graph: Graph, chip: Chip, config: CompilerConfig) -> tuple[str, dict[str, tuple[int, int]]]:
@@ -31,18 +65,23 @@ def overridden_places(graph: Graph, chip: Chip, config: CompilerConfig) -> tuple
     for op in graph.ops:
         overrides = config.op_overrides.get(op.name, {})
         start, _, turned = overrides.get("placement", (None, None, False))
-        size = tuple(overrides.get("grid_shape", ()))
-        divides = len(size) == 2 and op.tiles.r % size[0] == op.tiles.c % size[1] == 0
-        grid = size if divides and size != op.placed.grid and size[0] <= chip.rows and size[1] <= chip.columns else ()
+        if "grid_shape" in overrides:
+            size = tuple(overrides["grid_shape"])
+            grid = size if size != op.placed.grid and size in grids_of(op, chip, config) else ()
+        else:
+            grid = fitting_grid(op, chip, config)
         if not (grid or start is not None or turned):
             continue
-        rows, columns = (grid or op.placed.grid)[:: -1 if turned else 1]
-        row, column = start or (0, 0)
-        if row + rows > chip.rows or column + columns > chip.columns:
+        if not fits(grid or op.placed.grid, overrides, chip):
             at = f" at {tuple(start)}" if start is not None else ""
+            what = "its grids"
+            if "grid_shape" in overrides:
+                what = "{}x{}".format(*(grid or op.placed.grid)[:: -1 if turned else 1])
+            elif "t_stream_shape" in overrides:
+                what += f" with t_stream_shape {tuple(overrides['t_stream_shape'])}"
             raise PlacementError(
-                f"No valid grids for op {op.name!r}{at}: none of {rows}x{columns} fits the {chip.rows}x{chip.columns} "
-                "cores of the device"
+                f"No valid grids for op {op.name!r}{at}: none of {what} fits the {chip.rows}x{chip.columns} cores of "
+                "the device"
             )
         if op.epoch_type == OPTIMIZER:
             raise PlacementError(f"op {op.name!r} is of an optimizer's step, whose cores the compiler chooses alone")
@@ -53,6 +92,24 @@ def overridden_places(graph: Graph, chip: Chip, config: CompilerConfig) -> tuple
             core = "{}x{}".format(*start) if start is not None else ""
             text.append(f"{op.location}={'x'.join(map(str, grid))}:{core}{':transposed' if turned else ''}")
     return ",".join(text), grids
+
+
+def warn_of_sizes(graph: Graph, executables: Sequence[Executable], config: CompilerConfig) -> None:
+    """Warns of requested grids on which the programs do not compute."""
+    places = [runtime.result_places(executable.binary, 0) for executable in executables]
+    for op in graph.ops:
+        size = config.op_overrides.get(op.name, {}).get("grid_shape")
+        rows = [(program, index) for program, index in op.rows if program < len(executables)]
+        found = [places[program][index] for program, index in rows]
+        if size is None or not rows or any(place and tuple(place[2]) == tuple(size) for place in found):
+            continue
+        program, index = rows[0]
+        kernel = executables[program].functions[0].ops[index]["name"]
+        warnings.warn(
+            f"override_op_size({op.name!r}, {tuple(size)}) is for the netlist alone: the program computes the op by "
+            f"{kernel}, on the cores that its kernel takes",
+            stacklevel=2,
+        )
 
 
 def chip_order(chips: Sequence[int], config: CompilerConfig) -> list[int]:

@@ -7,6 +7,7 @@ import queue
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pybuda
@@ -215,6 +216,19 @@ def test_submodules_have_parameters_of_their_own() -> None:
     module = Two("two")
     assert [p for p in module._named()] == ["first.weights", "first.bias"]
     np.testing.assert_allclose(module.run(X)[0].value().numpy(), np.maximum(expected(X), 0), rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.usefixtures("float32")
+def test_parameters_may_be_results() -> None:
+    class Weights(Product):
+        def forward(self, x: pybuda.Tensor) -> Any:
+            return self.weights, pybuda.op.Matmul("matmul", x, self.weights), self.bias
+
+    device = pybuda.TTDevice("tt0", module=Weights("module", W, B))
+    device.push_to_inputs(X)
+    weights, product, bias = read(pybuda.run_inference())
+    assert torch.equal(weights, W) and torch.equal(bias, B)
+    np.testing.assert_allclose(product.numpy(), (X @ W).numpy(), rtol=1e-5, atol=1e-6)
 
 
 @pytest.mark.usefixtures("float32")

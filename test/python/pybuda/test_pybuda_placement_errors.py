@@ -44,11 +44,29 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: config.override_op_size("product", (2, 1)),
         r"No valid grids for op 'product' .*override_op_size asks for 2x1",
     ),
+    "rows where one is allowed": (
+        several(
+            lambda: pybuda.set_configuration_options(place_on_one_row=True),
+            lambda: config.override_op_size("product", (3, 3)),
+        ),
+        r"No valid grids for op 'product' .*override_op_size asks for 3x3; place_on_one_row allows 1x8 cores",
+    ),
     "a place outside": (
         several(
             lambda: config.override_op_size("product", (3, 3)), lambda: config.override_op_placement("product", (6, 0))
         ),
         r"No valid grids for op 'product' at \(6, 0\): none of 3x3 fits the 8x8 cores of the device",
+    ),
+    "a first core outside": (
+        lambda: config.override_op_placement("product", (9, 9)),
+        r"No valid grids for op 'product' at \(9, 9\): none of its grids fits the 8x8 cores of the device",
+    ),
+    "pieces that no grid divides at a place": (
+        several(
+            lambda: config.override_t_stream_shape("product", (2, 1)),
+            lambda: config.override_op_placement("product", (8, 0)),
+        ),
+        r"No valid grids for op 'product' at \(8, 0\): none of its grids with t_stream_shape \(2, 1\) fits the 8x8",
     ),
     "u_kt": (
         lambda: config.override_u_kt("product", 2),

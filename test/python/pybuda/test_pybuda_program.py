@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import json
 import math
+import re
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,7 +18,7 @@ import torch
 from _ttmlir_runtime import runtime
 from modules import Function
 from netlists import check_netlist, check_program
-from pybuda import op
+from pybuda import config, op
 from pybuda.capture.computing import AS_BY_DEFAULT
 from pybuda.capture.graph import OnChip
 from pybuda.config import DEFAULTS, PIPELINE, CompilerConfig
@@ -332,6 +334,77 @@ def test_requested_sizes_are_those_of_the_program(name: str, float32: None) -> N
     assert torch.allclose(output.value(), golden, rtol=1e-3)
 
 
+# Requests without a grid, the size of the matrices -> first core and grid of the op, where it has another one without
+# the request.
+PLACED: dict[str, tuple[Callable[[], Any], int, str, tuple[int, int], tuple[int, int]]] = {
+    "a corner": (lambda: config.override_op_placement("product", (4, 4)), 1024, "product", (4, 4), (4, 4)),
+    "a column": (lambda: config.override_op_placement("last", (0, 5)), 1024, "last", (0, 5), (8, 2)),
+    "the last core": (lambda: config.override_op_placement("product", (7, 7)), 64, "product", (7, 7), (1, 1)),
+    "turned in the last row": (
+        lambda: config.override_op_placement("product", (7, 0), transpose_op=True), 64, "product", (7, 0), (2, 1)
+    ),
+    "pieces of rows": (lambda: config.override_t_stream_shape("product", (2, 1)), 128, "product", (0, 0), (2, 4)),
+    "every row": (lambda: config.override_t_stream_shape("product", (4, 1)), 128, "product", (0, 0), (1, 4)),
+    "pieces of columns": (lambda: config.override_t_stream_shape("product", (1, 8)), 1024, "product", (0, 0), (8, 4)),
+    "pieces in a corner": (
+        lambda: (
+            config.override_t_stream_shape("product", (8, 1)), config.override_op_placement("product", (5, 1))
+        ), 1024, "product", (5, 1), (2, 4),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PLACED)
+def test_the_largest_grid_that_fits_is_that_of_the_program(name: str, float32: None) -> None:
+    request, size, of, core, grid = PLACED[name]
+    request()
+    x, w = torch.rand(size, size), torch.rand(size, size) / size
+    device = compiled(Function("m", lambda x, w: op.Exp("last", op.Matmul("product", x, w))), x, w)
+    result = placement_of(device)
+    check_program(result)
+    (row,) = [row for row in result.programs[0].ops if row.computes == (of,)]
+    assert row.grid == grid and math.prod(grid) * math.prod(row.shard) == x.numel()
+    assert row.place is not None and (row.place.core, row.place.grid) == (core, grid)
+    placed = result.placed(of)
+    stream = config._get_global_compiler_config().op_overrides[of].get("t_stream_shape", (1, 1))
+    assert (placed.row, placed.column, placed.model.grid, placed.model.t) == (*core, grid, math.prod(stream))
+    device.push_to_inputs(x, w)
+    (output,) = pybuda.run_inference().get()
+    torch.testing.assert_close(output.value(), (x @ w).exp(), rtol=1e-3, atol=1e-3)
+
+
+# Requests, an op that they give and whose kernel takes no grid, and the kernel.
+NETLIST_ALONE: dict[str, tuple[Callable[[], Any], str, str]] = {
+    "a copy": (lambda: pybuda.insert_nop("product", "joined"), "buffer_0_product_joined", "ttnn.assign"),
+    "a part": (lambda: config.insert_fracture_group([("product", -1, 2)]), "fractured_0_product", "ttnn.matmul"),
+    "parts": (lambda: config.insert_fracture_group([("product", -1, 2)]), "fracture_gather_product", "ttnn.concat"),
+    "a concatenation": (lambda: None, "joined", "ttnn.concat"),
+}
+
+
+@pytest.mark.parametrize("name", NETLIST_ALONE)
+def test_a_size_that_is_for_the_netlist_alone(name: str) -> None:
+    request, of, kernel = NETLIST_ALONE[name]
+    request()
+    pybuda.override_op_size(of, (2, 1))
+    module = Function("m", lambda x, w: op.Concatenate("joined", op.Matmul("product", x, w), x, axis=-1))
+    text = re.escape(
+        f"override_op_size('{of}', (2, 1)) is for the netlist alone: the program computes the op by {kernel}"
+    )
+    with pytest.warns(UserWarning, match=text):
+        device = compiled(module, MATRIX, MATRIX)
+    result = placement_of(device)
+    assert result.placed(of).model.grid == (2, 1)
+    assert [row.grid for row in result.programs[0].ops if row.computes == (of,)] == [()]
+
+
+def test_a_size_that_the_program_has_is_without_a_warning() -> None:
+    pybuda.override_op_size("product", (2, 1))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        compiled(Two("two"), MATRIX, MATRIX)
+
+
 def test_fewer_cores_take_longer() -> None:
     cycles = []
     for size in ((1, 1), (2, 2), (8, 8)):
@@ -346,7 +419,12 @@ def test_fewer_cores_take_longer() -> None:
 
 def test_a_size_that_a_kernel_does_not_have() -> None:
     pybuda.override_op_size("the_op", (1, 1))
-    with pytest.warns(UserWarning, match="ttcore.grid is 1x1, and its kernel has no shards"):
+    with (
+        pytest.warns(UserWarning, match="ttcore.grid is 1x1, and its kernel has no shards"),
+        pytest.warns(
+            UserWarning, match=r"override_op_size\('the_op', \(1, 1\)\) is for the netlist alone: .* ttnn.sum"
+        ),
+    ):
         device = compiled(Function("single", SINGLE["reduce_sum"][0]), X)
     check_program(placement_of(device))
 
