@@ -107,8 +107,7 @@ static Tensor softmax(Tensor x, int64_t dim, bool isStable) {
 
 static Tensor valueOf(ttir::SoftmaxOp op, Expressions &e) {
   Tensor x = e(op.getInput()).wide();
-  const int64_t dim = op.getDimension();
-  return softmax(x, dim < 0 ? dim + x.rank() : dim, op.getNumericStable());
+  return softmax(x, x.dim(op.getDimension()), op.getNumericStable());
 }
 
 /// The last dimensions, as many as the normalized shape has.
@@ -150,7 +149,7 @@ static Tensor perChannel(Tensor channels, Tensor x, int64_t dim) {
 
 static Tensor valueOf(ttir::BatchNormInferenceOp op, Expressions &e) {
   Tensor x = e(op.getOperand()).wide();
-  const int64_t dim = op.getDimension();
+  const int64_t dim = x.dim(op.getDimensionAttr().getInt());
   Tensor scale = perChannel(e(op.getScale()), x, dim) *
                  (perChannel(e(op.getVariance()), x, dim) + op.getEpsilon().convertToFloat()).rsqrt();
   return (x - perChannel(e(op.getMean()), x, dim)) * scale + perChannel(e(op.getOffset()), x, dim);
@@ -233,15 +232,19 @@ static Tensor valueOf(ttir::DotGeneralOp op, Expressions &e) {
 //===----------------------------------------------------------------------===//
 
 static Tensor valueOf(ttir::IndexOp op, Expressions &e) {
-  return e(op.getInput()).slice(op.getDim(), op.getBegin(), op.getEnd(), op.getStep());
+  Tensor x = e(op.getInput());
+  const int64_t dim = x.dim(op.getDimAttr().getInt());
+  const auto position = [&](int64_t number) { return number < 0 ? number + x.shape()[dim] : number; };
+  return x.slice(dim, position(op.getBeginAttr().getInt()), position(op.getEndAttr().getInt()),
+                 op.getStepAttr().getInt());
 }
 
 /// Runs of `length` from `begin`, one every `stride` elements, the last one cut at the end.
 static Tensor valueOf(ttir::IndexSelectOp op, Expressions &e) {
   Tensor x = e(op.getInput());
   const auto numberOf = [](IntegerAttr attribute) { return attribute.getValue().getSExtValue(); };
-  int64_t dim = numberOf(op.getDimAttr()), begin = numberOf(op.getBeginAttr());
-  dim += dim < 0 ? x.rank() : 0;
+  const int64_t dim = x.dim(numberOf(op.getDimAttr()));
+  int64_t begin = numberOf(op.getBeginAttr());
   const int64_t size = x.shape()[dim], length = numberOf(op.getLengthAttr()),
                 stride = op.getStrideAttr() ? numberOf(op.getStrideAttr()) : 0;
   SmallVector<Tensor> runs;
@@ -309,40 +312,30 @@ static Tensor valueOf(ttir::EmptyOp op, Expressions &e) {
   return e.constant(op.getType(), SmallVector<double>(op.getType().getNumElements(), 0));
 }
 static Tensor valueOf(ttir::GetDimensionSizeOp op, Expressions &e) {
-  const int64_t size = op.getOperand().getType().getDimSize(op.getDimension());
+  Tensor x = e(op.getOperand());
+  const int64_t size = x.shape()[x.dim(op.getDimensionAttr().getInt())];
   return e.constant(op.getType(), SmallVector<double>(op.getType().getNumElements(), static_cast<double>(size)));
 }
 
-/// A product with a triangle of ones.
-static Tensor valueOf(ttir::CumSumOp op, Expressions &e) {
-  Tensor x = e(op.getInput());
-  auto dim = static_cast<int64_t>(op.getDim());
-  dim += dim < 0 ? x.rank() : 0;
-  const int64_t size = x.shape()[dim];
-  SmallVector<double> ones;
-  for (int64_t row = 0; row < size; ++row)
-    for (int64_t column = 0; column < size; ++column)
-      ones.push_back(column >= row ? 1 : 0);
-  auto order = llvm::to_vector(llvm::seq<int64_t>(0, x.rank()));
-  std::swap(order[dim], order.back());
-  Tensor last = x.permute(order);
-  Tensor sums = last.reshape({x.type().getNumElements() / size, size})
-                    .matmul(e.constant(RankedTensorType::get({size, size}, x.type().getElementType()), ones));
-  return sums.reshape(last.shape()).permute(order);
-}
-
-/// Each step computes the products of twice as many elements.
-static Tensor valueOf(ttir::CumProdOp op, Expressions &e) {
-  Tensor x = e(op.getInput()).wide();
-  auto dim = static_cast<int64_t>(op.getDim());
-  dim += dim < 0 ? x.rank() : 0;
+/// Each element joined with all before it along a dimension. Every step joins twice as many elements as the one before
+/// it: infinities and NaN do not reach the elements before them, as they would in a product with a triangle of ones.
+static Tensor scan(Tensor x, int64_t dim, double neutral, llvm::function_ref<Tensor(Tensor, Tensor)> join) {
+  x = x.wide();
   const int64_t size = x.shape()[dim];
   for (int64_t step = 1; step < size; step *= 2) {
     SmallVector<int64_t> before(x.rank(), 0), after(x.rank(), 0);
     before[dim] = step;
-    x = x * x.slice(dim, 0, size - step, 1).pad(before, after, 1);
+    x = join(x.slice(dim, 0, size - step, 1).pad(before, after, neutral), x);
   }
   return x;
+}
+static Tensor valueOf(ttir::CumSumOp op, Expressions &e) {
+  Tensor x = e(op.getInput());
+  return scan(x, x.dim(op.getDimAttr().getInt()), 0, [](Tensor before, Tensor x) { return before + x; });
+}
+static Tensor valueOf(ttir::CumProdOp op, Expressions &e) {
+  Tensor x = e(op.getInput());
+  return scan(x, x.dim(op.getDimAttr().getInt()), 1, [](Tensor before, Tensor x) { return before * x; });
 }
 
 //===----------------------------------------------------------------------===//
@@ -351,20 +344,8 @@ static Tensor valueOf(ttir::CumProdOp op, Expressions &e) {
 
 /// Returns the part of an op that its expression does not support.
 template <class OpT> static StringRef refusalOf(OpT) { return {}; }
-template <> StringRef refusalOf(ttir::BatchNormInferenceOp op) {
-  return op.getDimension() < op.getOperand().getType().getRank() ? StringRef() : "its dimension is none of the input's";
-}
-
 template <> StringRef refusalOf(ttir::DropoutOp op) {
   return op.getProb().isZero() ? StringRef() : "its prob is not 0, and no random numbers are drawn here";
-}
-template <> StringRef refusalOf(ttir::CumSumOp op) {
-  if (!isa<FloatType>(op.getType().getElementType()))
-    return "it has integers";
-  return op.getType().getRank() ? StringRef() : "it has no dimensions";
-}
-template <> StringRef refusalOf(ttir::CumProdOp op) {
-  return op.getType().getRank() ? StringRef() : "it has no dimensions";
 }
 template <> StringRef refusalOf(ttir::IndexSelectOp op) {
   const int64_t dim = op.getDimAttr().getValue().getSExtValue(), begin = op.getBeginAttr().getValue().getSExtValue();

@@ -23,6 +23,8 @@ struct Tensor {
   RankedTensorType type() const { return cast<RankedTensorType>(value.getType()); }
   ArrayRef<int64_t> shape() const { return type().getShape(); }
   int64_t rank() const { return type().getRank(); }
+  /// A dimension; a negative one counts from the end.
+  int64_t dim(int64_t number) const { return number < 0 ? number + rank() : number; }
 
   /// Casts to another element type; to f32 if it has floats.
   Tensor as(Type element) const;

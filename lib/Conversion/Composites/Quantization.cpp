@@ -12,10 +12,10 @@ using namespace mlir;
 using namespace mlir::tt;
 
 /// One value for all elements, or one for each index of the axis, in f32.
-static Tensor along(Tensor parameter, Tensor x, std::optional<uint32_t> axis) {
+static Tensor along(Tensor parameter, Tensor x, IntegerAttr axis) {
   SmallVector<int64_t> shape(x.rank(), 1);
   if (const int64_t count = parameter.type().getNumElements(); count != 1 && axis)
-    shape[*axis] = count;
+    shape[x.dim(axis.getInt())] = count;
   return parameter.as(x.e->builder.getF32Type()).reshape(shape);
 }
 
@@ -27,13 +27,13 @@ static Tensor rounded(Tensor x) {
   return below + x.e->full(0.5, rest).less(rest).maximum(rest.equal(0.5) * isOdd);
 }
 
-static Tensor dequantized(Tensor x, Tensor scale, Tensor zero, std::optional<uint32_t> axis) {
+static Tensor dequantized(Tensor x, Tensor scale, Tensor zero, IntegerAttr axis) {
   Tensor wide = x.as(x.e->builder.getF32Type());
   return (wide - along(zero, x, axis)) * along(scale, x, axis);
 }
 
 /// Clamped to the integers of the type.
-static Tensor quantized(Tensor x, Tensor scale, Tensor zero, std::optional<uint32_t> axis, RankedTensorType type) {
+static Tensor quantized(Tensor x, Tensor scale, Tensor zero, IntegerAttr axis, RankedTensorType type) {
   Tensor sum = rounded(x / along(scale, x, axis)) + along(zero, x, axis);
   auto integer = dyn_cast<IntegerType>(type.getElementType());
   if (!integer || integer.getWidth() >= 32) // a cast clamps
@@ -46,16 +46,16 @@ static Tensor quantized(Tensor x, Tensor scale, Tensor zero, std::optional<uint3
 }
 
 static SmallVector<Tensor> resultsOf(ttir::DequantizeUnrolledOp op, Expressions &e, std::string &) {
-  return {dequantized(e(op.getInput()), e(op.getScale()), e(op.getZeroPoint()), op.getAxis())};
+  return {dequantized(e(op.getInput()), e(op.getScale()), e(op.getZeroPoint()), op.getAxisAttr())};
 }
 
 static SmallVector<Tensor> resultsOf(ttir::QuantizeUnrolledOp op, Expressions &e, std::string &) {
-  return {quantized(e(op.getInput()).wide(), e(op.getScale()), e(op.getZeroPoint()), op.getAxis(), op.getType())};
+  return {quantized(e(op.getInput()).wide(), e(op.getScale()), e(op.getZeroPoint()), op.getAxisAttr(), op.getType())};
 }
 
 static SmallVector<Tensor> resultsOf(ttir::RequantizeUnrolledOp op, Expressions &e, std::string &) {
-  Tensor x = dequantized(e(op.getInput()), e(op.getInScale()), e(op.getInZeroPoint()), op.getAxis());
-  return {quantized(x, e(op.getOutScale()), e(op.getOutZeroPoint()), op.getAxis(), op.getType())};
+  Tensor x = dequantized(e(op.getInput()), e(op.getInScale()), e(op.getInZeroPoint()), op.getAxisAttr());
+  return {quantized(x, e(op.getOutScale()), e(op.getOutZeroPoint()), op.getAxisAttr(), op.getType())};
 }
 
 void tt::addQuantizationComposites(CompositeTable &table) {

@@ -64,8 +64,6 @@ static Tensor fromRows(Tensor rows, ArrayRef<int64_t> shape, int64_t dim) {
   return rows.reshape(last).permute(order);
 }
 
-static int64_t normalized(int64_t dim, Tensor x) { return dim < 0 ? dim + x.rank() : dim; }
-
 static bool isTooLong(int64_t size, std::string &refusal) {
   if (size <= exactIntegers)
     return false;
@@ -118,7 +116,7 @@ static SmallVector<Tensor> resultsOf(ttir::SortOp op, Expressions &e, std::strin
   Tensor x = e(op.getInput()).wide();
   if (x.rank() == 0)
     return {x, x.e->full(0, x)};
-  const int64_t dim = normalized(op.getDim(), x);
+  const int64_t dim = x.dim(op.getDim());
   if (isTooLong(x.shape()[dim], refusal))
     return {};
   auto [values, indices] = sorted(x, dim, op.getDescending());
@@ -127,7 +125,7 @@ static SmallVector<Tensor> resultsOf(ttir::SortOp op, Expressions &e, std::strin
 
 static SmallVector<Tensor> resultsOf(ttir::TopKOp op, Expressions &e, std::string &refusal) {
   Tensor x = e(op.getInputTensor()).wide();
-  const int64_t dim = normalized(static_cast<int32_t>(op.getDim()), x);
+  const int64_t dim = x.dim(static_cast<int32_t>(op.getDim()));
   if (isTooLong(x.shape()[dim], refusal))
     return {};
   auto [values, indices] = sorted(x, dim, op.getLargest());
@@ -141,7 +139,7 @@ static SmallVector<Tensor> resultsOf(ttir::ArgMaxOp op, Expressions &e, std::str
   SmallVector<int64_t> dims;
   if (ArrayAttr listed = op.getDimArgAttr())
     for (Attribute dim : listed)
-      dims.push_back(normalized(cast<IntegerAttr>(dim).getInt(), x));
+      dims.push_back(x.dim(cast<IntegerAttr>(dim).getInt()));
   if (dims.empty())
     dims = llvm::to_vector(llvm::seq<int64_t>(0, x.rank()));
   llvm::sort(dims);
@@ -171,8 +169,10 @@ static SmallVector<Tensor> resultsOf(ttir::ArgMaxOp op, Expressions &e, std::str
 
 /// Elements of the source with equal indices are summed, or the last one stays.
 static SmallVector<Tensor> resultsOf(ttir::ScatterOp op, Expressions &e, std::string &refusal) {
+  if (op.getIndex().getType().getNumElements() == 0)
+    return {e(op.getInput())};
   Tensor x = e(op.getInput()).wide(), source = e(op.getSource()).wide();
-  const auto dim = static_cast<int64_t>(op.getDim());
+  const int64_t dim = x.dim(op.getDimAttr().getInt());
   if (isTooLong(x.shape()[dim], refusal))
     return {};
   Tensor index = e.checked(e(op.getIndex()), x.shape()[dim], op).as(x.type().getElementType());

@@ -51,13 +51,9 @@ static SmallVector<Tensor> resultsOf(ttir::AdamWOp op, Expressions &e, std::stri
 }
 
 /// Normalizes by the statistics of the batch and moves the running statistics towards them.
-static SmallVector<Tensor> resultsOf(ttir::BatchNormTrainingOp op, Expressions &e, std::string &refusal) {
+static SmallVector<Tensor> resultsOf(ttir::BatchNormTrainingOp op, Expressions &e, std::string &) {
   Tensor x = e(op.getOperand()).wide();
-  const auto channels = static_cast<int64_t>(op.getDimension());
-  if (channels >= x.rank()) {
-    refusal = "its dimension is none of the input's";
-    return {};
-  }
+  const int64_t channels = x.dim(op.getDimensionAttr().getInt());
   SmallVector<int64_t> dims, shape(x.rank(), 1);
   shape[channels] = x.shape()[channels];
   for (int64_t dim = 0; dim < x.rank(); ++dim)

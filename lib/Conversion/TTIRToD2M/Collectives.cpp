@@ -104,8 +104,6 @@ static SmallVector<AffineExpr> indicesOf(int64_t rank, MLIRContext *context) {
   return indices;
 }
 
-static size_t normalized(int64_t dim, int64_t rank) { return static_cast<size_t>(dim < 0 ? dim + rank : dim); }
-
 /// The values that a chip receives, [chips of a group, ...], combined.
 static SmallVector<Tensor> combined(Tensor received, ttcore::ReduceType kind, std::string &refusal) {
   Expressions &e = *received.e;
@@ -137,7 +135,7 @@ static SmallVector<Tensor> resultsOf(ttir::AllGatherOp op, Expressions &e, std::
   const int64_t chips = sizeAlong(e, op.getClusterAxis());
   if (chips == 1)
     return {x};
-  const size_t dim = normalized(op.getAllGatherDim(), x.rank());
+  const int64_t dim = x.dim(op.getAllGatherDim());
   SmallVector<AffineExpr> indices = indicesOf(x.rank(), op.getContext());
   AffineExpr position = indices.pop_back_val();
   indices[dim] = indices[dim] + position * x.shape()[dim];
@@ -172,7 +170,7 @@ static SmallVector<Tensor> resultsOf(ttir::ReduceScatterOp op, Expressions &e, s
   const int64_t chips = sizeAlong(e, op.getClusterAxis());
   if (chips == 1)
     return {x};
-  const size_t dim = normalized(op.getScatterDim(), x.rank());
+  const int64_t dim = x.dim(op.getScatterDim());
   const int64_t part = x.shape()[dim] / chips;
   SmallVector<AffineExpr> indices = indicesOf(x.rank(), op.getContext());
   Exchange exchange = toAll(typesOf(e).options.mesh, groupsAlong(typesOf(e).options.mesh, op.getClusterAxis()));
@@ -191,7 +189,7 @@ static SmallVector<Tensor> resultsOf(ttir::AllToAllOp op, Expressions &e, std::s
       rowsOf(cast<DenseIntElementsAttr>(op.getReplicaGroups()), "replica_groups", typesOf(e).options.chips(), refusal);
   if (groups.empty())
     return {};
-  const size_t split = normalized(op.getSplitDim(), x.rank()), joined = normalized(op.getConcatDim(), x.rank());
+  const int64_t split = x.dim(op.getSplitDim()), joined = x.dim(op.getConcatDim());
   const int64_t part = x.shape()[split] / static_cast<int64_t>(groups.front().size());
   SmallVector<AffineExpr> indices = indicesOf(x.rank(), op.getContext());
   Exchange exchange = toAll(typesOf(e).options.mesh, groups);
@@ -244,7 +242,7 @@ static SmallVector<Tensor> resultsOf(ttir::MeshPartitionOp op, Expressions &e, s
     return {x};
   Exchange exchange = toAll(mesh, groups);
   exchange.targets.clear(); // each chip reads its part
-  const size_t dim = normalized(op.getDim(), x.rank());
+  const int64_t dim = x.dim(op.getDim());
   SmallVector<int64_t> shape(x.shape());
   shape[dim] /= static_cast<int64_t>(groups.front().size());
   SmallVector<AffineExpr> indices = indicesOf(x.rank(), op.getContext());

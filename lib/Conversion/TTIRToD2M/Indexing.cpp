@@ -58,7 +58,7 @@ static Tensor elementsAt(Tensor x, Tensor index, ArrayRef<int64_t> shape, Affine
 
 static SmallVector<Tensor> resultsOf(ttir::GatherOp op, Expressions &e, std::string &refusal) {
   Tensor x = e(op.getInput());
-  const auto dim = static_cast<int64_t>(op.getDim());
+  const int64_t dim = x.dim(op.getDimAttr().getInt());
   if (isTooLong(x.shape()[dim], refusal))
     return {};
   Tensor index = e.checked(e(op.getIndex()), x.shape()[dim], op);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""target="ttmetal": ops that choose elements by positions, compared with torch: ties, NaN, infinities, integers."""
+"""target="ttmetal": choices by position and running sums, compared with torch: ties, NaN, infinities, integers."""
 
 from __future__ import annotations
 
@@ -9,16 +9,21 @@ from typing import Any
 import _ttmlir_runtime as rt
 import pytest
 import torch
-from builder.base.builder_apis import build_module, compile_ttir_to_flatbuffer
+from builder.base.builder_apis import build_module, compile_ttir_to_flatbuffer, load_mlir_file
 from builder.base.errors import TTBuilderCompileException
 from op_cases import device
 from test_ttmetal import binaries
-from ttmlir import ir
+from ttmlir import ir, passes
 
 NAN, INF = float("nan"), float("inf")
 VALUES = torch.tensor([[1.0, NAN, 2.0, INF], [INF, -INF, INF, 0.0], [-0.0, 0.0, -1.0, 0.0], [3.0, 3.0, 3.0, -INF]])
 INTEGERS = torch.tensor([[7, -(2**31), 7, 0], [-1, -1, 2**31 - 1, 5], [3, 2, 1, 0]], dtype=torch.int32)
 Build = Callable[..., Any]
+
+
+def submitted(metal: Any, inputs: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+    outputs = rt.runtime.submit(device(), metal, 0, [rt.runtime.create_host_tensor(x) for x in inputs])
+    return [torch.from_dlpack(rt.runtime.to_host(output)[0]) for output in outputs]
 
 
 def results(build: Build, inputs: Sequence[torch.Tensor]) -> list[torch.Tensor]:
@@ -32,8 +37,7 @@ def results(build: Build, inputs: Sequence[torch.Tensor]) -> list[torch.Tensor]:
 
     built, _ = build_module(module, "ttir")
     metal, _ = binaries(built)
-    outputs = rt.runtime.submit(device(), metal, 0, [rt.runtime.create_host_tensor(x) for x in inputs])
-    return [torch.from_dlpack(rt.runtime.to_host(output)[0]) for output in outputs]
+    return submitted(metal, inputs)
 
 
 def same(found: torch.Tensor, expected: torch.Tensor) -> None:
@@ -81,6 +85,108 @@ def test_the_last_of_several_sources_stays() -> None:
     inputs = [torch.tensor([[5.0, 6.0, NAN, 7.0]]), index, torch.tensor([[1.0, INF, NAN]])]
     (found,) = results(lambda b, x, i, s: b.scatter(x, i, s, dim=1, scatter_reduce_type="invalid"), inputs)
     same(found, torch.tensor([[NAN, INF, NAN, 7.0]]))
+
+
+@pytest.mark.parametrize("kind", ["sum", "invalid"])
+@pytest.mark.parametrize("shape", [(4, 0), (0, 4)], ids=str)
+def test_no_indices_leave_the_input(shape: tuple[int, int], kind: str) -> None:
+    inputs = [VALUES, torch.zeros(shape, dtype=torch.int32), torch.zeros(shape)]
+    (found,) = results(lambda b, x, i, s: b.scatter(x, i, s, dim=shape.index(0), scatter_reduce_type=kind), inputs)
+    same(found, VALUES)
+
+
+@pytest.mark.parametrize("dim", [-1, -2])
+def test_negative_dimensions_count_from_the_end(dim: int) -> None:
+    torch.manual_seed(0)
+    x, source, index = torch.rand(4, 6), torch.rand(4, 6), torch.randint(0, 4, (4, 6), dtype=torch.int32)
+    size = x.shape[dim]
+    taken, scale = torch.arange(size)[1:-1:2], torch.rand(size)
+    found = results(
+        lambda b, x, i, s, w: (
+            b.gather(x, i, dim=dim),
+            b.scatter(x, i, s, dim=dim, scatter_reduce_type="sum"),
+            b.index(x, dim=dim, begin=1, end=-1, step=2),
+            b.index(x, dim=dim, begin=-2, end=size, step=1),
+            b.batch_norm_inference(x, w, w, w, w, epsilon=0.5, dimension=dim),
+        ),
+        [x, index, source, scale],
+    )
+    same(found[0], x.gather(dim, index.long()))
+    torch.testing.assert_close(found[1], x.scatter_add(dim, index.long(), source))
+    same(found[2], x.index_select(dim, taken))
+    same(found[3], x.narrow(dim, size - 2, 2))
+    w = scale if dim == -1 else scale[:, None]
+    torch.testing.assert_close(found[4], (x - w) / (w + 0.5).sqrt() * w + w)
+
+
+# An infinity or NaN inside each row.
+ROWS = torch.tensor(
+    [
+        [1.0, 2.0, -3.0, INF, 5.0, 1.0, 2.0],
+        [1.0, -INF, 2.0, INF, 0.0, 1.0, 1.0],
+        [2.0, 3.0, 0.5, 1.0, NAN, 4.0, 5.0],
+    ]
+)
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize("dim", [-1, -2])
+@pytest.mark.parametrize("name", ["cumsum", "cumprod"])
+def test_infinities_and_nan_do_not_reach_elements_before_them(name: str, dim: int, reverse: bool) -> None:
+    x = ROWS if dim == -1 else ROWS.T.contiguous()
+
+    def build(b: Any, x: Any) -> Any:
+        if not reverse:
+            return getattr(b, name)(x, dim=dim)
+        return b.reverse(getattr(b, name)(b.reverse(x, dimensions=[dim + 2]), dim=dim), dimensions=[dim + 2])
+
+    (found,) = results(build, [x])
+    same(found, getattr(x.flip(dim), name)(dim).flip(dim) if reverse else getattr(x, name)(dim))
+
+
+@pytest.mark.parametrize("name", ["cumsum", "cumprod"])
+def test_running_integers_wrap(name: str) -> None:
+    torch.manual_seed(0)
+    x = torch.randint(-(2**31), 2**31 - 1, (3, 40), dtype=torch.int64).to(torch.int32)
+    (found,) = results(lambda b, x: getattr(b, name)(x, dim=1), [x])
+    same(found, getattr(x, name)(1, dtype=torch.int32))
+
+
+def test_running_sums_of_bf16_are_rounded_once() -> None:
+    torch.manual_seed(0)
+    x = torch.rand(3, 600).bfloat16()
+    (found,) = results(lambda b, x: b.cumsum(x, dim=1), [x])
+    assert found.dtype == torch.bfloat16
+    torch.testing.assert_close(found.double(), x.double().cumsum(1), rtol=2**-8, atol=0)
+
+
+WINDOW = """
+func.func @main(%x: tensor<3x7xTYPE>) -> tensor<3x7xTYPE> {
+  %zero = stablehlo.constant dense<0> : tensor<TYPE>
+  %sums = "stablehlo.reduce_window"(%x, %zero) <{
+    window_dimensions = array<i64: 1, 7>, padding = dense<[[0, 0], PADDING]> : tensor<2x2xi64>
+  }> ({
+  ^bb0(%a: tensor<TYPE>, %b: tensor<TYPE>):
+    %sum = stablehlo.add %a, %b : tensor<TYPE>
+    stablehlo.return %sum : tensor<TYPE>
+  }) : (tensor<3x7xTYPE>, tensor<TYPE>) -> tensor<3x7xTYPE>
+  return %sums : tensor<3x7xTYPE>
+}
+"""
+
+
+@pytest.mark.parametrize("padding", ["[6, 0]", "[0, 6]"])
+@pytest.mark.parametrize("element", ["f32", "i32"])
+def test_windows_that_reach_to_an_edge(element: str, padding: str) -> None:
+    """Running sums of StableHLO, from the beginning or the end."""
+    x = ROWS if element == "f32" else torch.arange(-8, 13, dtype=torch.int32).reshape(3, 7)
+    text = WINDOW.replace("TYPE", element).replace("PADDING", padding)
+    if element == "f32":
+        text = text.replace("dense<0>", "dense<0.0>")
+    module, _ = load_mlir_file(text, target="stablehlo")
+    passes.stablehlo_to_ttir_pipeline(module)
+    (found,) = submitted(binaries(module)[0], [x])
+    same(found, x.cumsum(1) if padding == "[6, 0]" else x.flip(1).cumsum(1).flip(1))
 
 
 def test_other_modes_are_refused() -> None:
@@ -190,8 +296,7 @@ def test_blocks_share_exponents(name: str, bits: int) -> None:
     x = torch.randn(40, 70) * torch.logspace(-3, 3, 70)
     with ir.Context():
         metal, _ = binaries(ir.Module.parse(BLOCKS.replace("FORMAT", name)))
-    outputs = rt.runtime.submit(device(), metal, 0, [rt.runtime.create_host_tensor(x)])
-    blocks, negative, transposed = (torch.from_dlpack(rt.runtime.to_host(output)[0]) for output in outputs)
+    blocks, negative, transposed = submitted(metal, [x])
     groups = torch.nn.functional.pad(x, (0, 10)).reshape(40, 5, 16)
     step = torch.exp2(torch.floor(torch.log2(groups.abs().amax(-1, keepdim=True))) - (bits - 1))
     steps = step.expand(40, 5, 16).reshape(40, 80)[:, :70]
