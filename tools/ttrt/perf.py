@@ -170,7 +170,8 @@ def show_kernels(report: dict[str, Any], args: argparse.Namespace) -> None:
     """Prints a table of the kernels of each program, and what bounds it."""
     programs = report.get("kernels", [])
     if not programs:
-        raise InputError(f"{args.file}: --kernels: program {report['name']} ran no kernels; it is no TTMetal program")
+        expected = "expected a TTMetal program (.ttm) that computes"
+        raise InputError(f"{args.file}: --kernels: program {report['name']} ran no kernels; {expected}")
     for program in programs:
         op = report["ops"][program["op"]]
         where = op["loc"].removeprefix("loc(").removesuffix(")").replace('"', "")
