@@ -38,6 +38,7 @@
 #include "ttmlir/Dialect/TTIR/IR/Ops/TruncOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/Upsample2dOp.h"
 #include "ttmlir/Dialect/TTIR/IR/TTIR.h"
+#include "ttmlir/Dialect/TTIR/Transforms/SizeAttributes.h"
 #include "ttmlir/shapes/Rearrange.h"
 
 #include <cmath>
@@ -178,14 +179,7 @@ static Tensor valueOf(ttir::GroupNormOp op, Expressions &e) {
 //===----------------------------------------------------------------------===//
 
 template <class OpT> static SmallVector<int64_t> dimsOf(OpT op) {
-  const int64_t rank = op.getInput().getType().getRank();
-  SmallVector<int64_t> dims;
-  if (ArrayAttr listed = op.getDimArgAttr())
-    for (Attribute dim : listed) {
-      const int64_t number = cast<IntegerAttr>(dim).getInt();
-      dims.push_back(number < 0 ? number + rank : number);
-    }
-  return dims.empty() ? llvm::to_vector(llvm::seq<int64_t>(0, rank)) : dims;
+  return ttir::reducedDims(op.getInput().getType().getRank(), op.getDimArgAttr());
 }
 
 static Tensor valueOf(ttir::ReduceOrOp op, Expressions &e) {

@@ -15,6 +15,7 @@
 #include "ttmlir/Dialect/TTIR/IR/Ops/SortOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/TopKOp.h"
 #include "ttmlir/Dialect/TTIR/IR/TTIR.h"
+#include "ttmlir/Dialect/TTIR/Transforms/SizeAttributes.h"
 
 #include "llvm/ADT/bit.h"
 
@@ -136,13 +137,7 @@ static SmallVector<Tensor> resultsOf(ttir::TopKOp op, Expressions &e, std::strin
 /// The first position of the greatest element; NaN is the greatest.
 static SmallVector<Tensor> resultsOf(ttir::ArgMaxOp op, Expressions &e, std::string &refusal) {
   Tensor x = e(op.getInput()).wide();
-  SmallVector<int64_t> dims;
-  if (ArrayAttr listed = op.getDimArgAttr())
-    for (Attribute dim : listed)
-      dims.push_back(x.dim(cast<IntegerAttr>(dim).getInt()));
-  if (dims.empty())
-    dims = llvm::to_vector(llvm::seq<int64_t>(0, x.rank()));
-  llvm::sort(dims);
+  const SmallVector<int64_t> dims = ttir::reducedDims(x.rank(), op.getDimArgAttr());
   SmallVector<int64_t> order, shape(x.rank(), 1);
   for (int64_t dim = 0; dim < x.rank(); ++dim)
     if (!llvm::is_contained(dims, dim))

@@ -24,6 +24,7 @@
 #include "ttmlir/Dialect/TTIR/IR/Ops/ProdOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/SumOp.h"
 #include "ttmlir/Dialect/TTIR/IR/TTIR.h"
+#include "ttmlir/Dialect/TTIR/Transforms/SizeAttributes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -38,17 +39,7 @@ static constexpr int64_t tileSize = 32;
 
 /// The dimensions that an op reduces, in order.
 template <class OpT> static SmallVector<int64_t> reducedBy(OpT op) {
-  const int64_t rank = op.getInput().getType().getRank();
-  SmallVector<int64_t> dims;
-  if (ArrayAttr listed = op.getDimArgAttr())
-    for (Attribute dim : listed) {
-      const int64_t number = cast<IntegerAttr>(dim).getInt();
-      dims.push_back(number < 0 ? number + rank : number);
-    }
-  if (dims.empty())
-    dims = llvm::to_vector(llvm::seq<int64_t>(0, rank));
-  llvm::sort(dims);
-  return dims;
+  return ttir::reducedDims(op.getInput().getType().getRank(), op.getDimArgAttr());
 }
 
 template <class OpT>

@@ -5,6 +5,7 @@
 
 #include "ttmlir/Dialect/TTIR/IR/Ops/DotGeneralOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/MatmulOp.h"
+#include "ttmlir/Dialect/TTIR/Transforms/SizeAttributes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -46,14 +47,9 @@ static LogicalResult reduce(Lowering &lowering, Reduction reduction, bool isMean
   Type element = from.getElementType();
   const bool isFloat = isa<FloatType>(element) || isMean;
   const int64_t rank = from.getRank();
-  SmallVector<bool> isReduced(rank, true);
-  if (auto dims = lowering.op->getAttrOfType<ArrayAttr>("dim_arg")) {
-    isReduced.assign(rank, false);
-    for (Attribute dim : dims) {
-      const int64_t number = cast<IntegerAttr>(dim).getInt();
-      isReduced[number < 0 ? number + rank : number] = true;
-    }
-  }
+  SmallVector<bool> isReduced(rank, false);
+  for (int64_t dim : ttir::reducedDims(rank, lowering.op->getAttrOfType<ArrayAttr>("dim_arg")))
+    isReduced[dim] = true;
   SmallVector<int64_t> shape;
   SmallVector<AffineExpr> places;
   SmallVector<utils::IteratorType> iterators;

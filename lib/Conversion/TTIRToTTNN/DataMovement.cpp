@@ -182,7 +182,7 @@ template <class From, class To, unsigned width> struct LowerOneDimReduction : Op
   LogicalResult matchAndRewrite(From op, typename From::Adaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
     IntegerAttr dim;
-    if (ArrayAttr dims = op.getDimArgAttr()) {
+    if (ArrayAttr dims = op.getDimArgAttr(); dims && !dims.empty()) {
       if (dims.size() != 1)
         return notifyMatchFailure(rewriter, op,
                                   "dim_arg has " + Twine(dims.size()) + " dimensions; TTNN takes one, or none for all");

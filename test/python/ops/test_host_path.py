@@ -176,3 +176,32 @@ def test_negative_dimensions_count_from_the_end(name: str, dim: int) -> None:
     assert program.has_native
     ((found,),) = execute(program, 0, [], (1, 1))
     assert torch.equal(found, reference(dim))
+
+
+@pytest.mark.parametrize("on_host", [False, True])
+@pytest.mark.parametrize("name", ["sum", "max", "mean", "prod", "sum * 1", "sum / 6"])
+def test_an_empty_list_reduces_all_dimensions(name: str, on_host: bool) -> None:
+    """A sum over all of them and a number is mean if the number is that of all elements, not that of none."""
+    op, _, number = name.partition(" ")
+
+    def module(builder: Any) -> None:
+        def main(x: Any, builder: Any) -> Any:
+            y = getattr(builder, op)(x, dim_arg=[], keep_dim=False)
+            if not number:
+                return y
+            factor = builder.constant(torch.tensor(float(number[-1])))
+            return builder.multiply(y, factor) if number[0] == "*" else builder.div(y, factor)
+
+        builder.func([(2, 3)], [torch.float32])(main)
+
+    result, builder = build_module(module, "ttir", mesh_dict={"x": 1, "y": 1})
+    hoisted = tagged(result, lambda each: each.name == f"ttir.{op}") if on_host else result
+    program = binary.load_binary_from_bytes(ttnn_to_flatbuffer_bin(lowered(hoisted, (1, 1))), allow_native=True)
+    inputs = builder.golden_map[0][0].inputs
+    index = next(i for i in range(program.get_num_programs()) if not program.is_program_private(i))
+    ((found,),) = execute(program, index, inputs, (1, 1))
+    x = inputs[0].shard_at(0)
+    expected = {"max": x.amax, "sum": x.sum, "mean": x.mean, "prod": x.prod}[op]()
+    if number:
+        expected = expected * float(number[-1]) if number[0] == "*" else expected / float(number[-1])
+    torch.testing.assert_close(found, expected)

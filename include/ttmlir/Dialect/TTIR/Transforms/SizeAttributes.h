@@ -1,4 +1,4 @@
-//===- SizeAttributes.h - attributes that state sizes -----------*- C++ -*-===//
+//===- SizeAttributes.h - attributes of sizes and dims ----------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //===----------------------------------------------------------------------===//
 #ifndef TTMLIR_DIALECT_TTIR_TRANSFORMS_SIZEATTRIBUTES_H
@@ -7,6 +7,20 @@
 #include "mlir/IR/Builders.h"
 
 namespace mlir::tt::ttir {
+
+/// The dimensions of a reduction, in order, each counted from the first. No list and an empty one mean all.
+inline SmallVector<int64_t> reducedDims(int64_t rank, ArrayAttr listed) {
+  SmallVector<int64_t> dims;
+  if (listed)
+    for (Attribute dim : listed) {
+      const int64_t number = cast<IntegerAttr>(dim).getValue().getSExtValue();
+      dims.push_back(number < 0 ? number + rank : number);
+    }
+  if (dims.empty())
+    dims = llvm::to_vector(llvm::seq<int64_t>(0, rank));
+  llvm::sort(dims);
+  return dims;
+}
 
 /// The attribute with another size of a dimension, in its original form.
 inline Attribute withSize(Attribute attr, int64_t dim, int64_t size) {

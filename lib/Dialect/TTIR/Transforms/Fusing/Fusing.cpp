@@ -43,15 +43,6 @@ bool ttir::swapsLastTwo(ArrayRef<int64_t> order) {
          llvm::equal(order.drop_back(2), llvm::seq<int64_t>(rank - 2));
 }
 
-SmallVector<int64_t> ttir::reducedDims(int64_t rank, std::optional<ArrayAttr> dims) {
-  if (!dims)
-    return llvm::to_vector(llvm::seq<int64_t>(rank));
-  return llvm::map_to_vector(*dims, [&](Attribute dim) {
-    int64_t number = cast<IntegerAttr>(dim).getValue().getSExtValue();
-    return number < 0 ? number + rank : number;
-  });
-}
-
 void FusionState::notifyOperationReplaced(Operation *root, ValueRange values) {
   ttcore::FusionState::notifyOperationReplaced(root, values);
   if (!ttcore::hasRequests(root) || movesValues(root))

@@ -71,9 +71,6 @@ inline bool isFloat(Value value) { return isa<FloatType, ttcore::TileType>(tenso
 std::optional<double> splat(Value value);
 /// Whether a permutation only transposes the matrices of the last two dimensions.
 bool swapsLastTwo(ArrayRef<int64_t> order);
-/// The dimensions of a reduction, none of them negative.
-SmallVector<int64_t> reducedDims(int64_t rank, std::optional<ArrayAttr> dims);
-
 /// The padding of images as [top, left, bottom, right], from one number for all, [height, width], or these.
 std::array<int64_t, 4> imageSides(Attribute padding);
 

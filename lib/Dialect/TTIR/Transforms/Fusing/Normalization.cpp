@@ -23,6 +23,7 @@
 #include "ttmlir/Dialect/TTIR/IR/Ops/SubtractOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/SumOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/TypecastOp.h"
+#include "ttmlir/Dialect/TTIR/Transforms/SizeAttributes.h"
 
 using namespace mlir;
 using namespace mlir::tt;
@@ -52,7 +53,7 @@ static bool isSquare(Group &group, Value value, Value x) {
 /// Returns the summed value and its dimensions, if `value` is the mean over them.
 static Value meanOf(Group &group, Value value, SmallVector<int64_t> &dims) {
   auto read = [&](auto op) {
-    dims = reducedDims(tensorType(op.getInput()).getRank(), op.getDimArg());
+    dims = reducedDims(tensorType(op.getInput()).getRank(), op.getDimArgAttr());
     return op.getInput();
   };
   if (auto mean = group.take<MeanOp>(value))
@@ -272,7 +273,7 @@ template <class Op> struct FuseMean : Fusion<Op> {
           tensorType(sum.getInput()).getElementType() != type || tensorType(sum.getInput()).getEncoding())
         continue;
       double count = 1;
-      for (int64_t dim : reducedDims(tensorType(sum.getInput()).getRank(), sum.getDimArg()))
+      for (int64_t dim : reducedDims(tensorType(sum.getInput()).getRank(), sum.getDimArgAttr()))
         count *= static_cast<double>(tensorType(sum.getInput()).getShape()[dim]);
       if (count < 1 || *number != rounded(divides ? count : 1 / count, type) || !group.isClosed())
         continue;
@@ -327,7 +328,7 @@ private:
         if (splat(maximum->getOperand(i)) == -std::numeric_limits<double>::infinity())
           rows = group.shaped(maximum->getOperand(1 - i));
     auto op = rows ? group.take<Op>(rows) : Op();
-    return op && reducedDims(tensorType(op.getInput()).getRank(), op.getDimArg()) == ArrayRef(dim) ? op : Op();
+    return op && reducedDims(tensorType(op.getInput()).getRank(), op.getDimArgAttr()) == ArrayRef(dim) ? op : Op();
   }
 };
 } // namespace
