@@ -198,7 +198,8 @@ foreach(_mlir_include ${MLIR_INCLUDE_DIRS})
 endforeach()
 add_compile_options("-I${_changed}/include") # as a directory of includes, functions of MLIR take it for that of sources
 ttmlir_change_binding("${_bindings}/IRCore.cpp" IRCore.cpp _creates _keeps _include _includes _begins _holds
-  _ends _releases _destroys _destroys_all _erases _erases_all _applies _loads _registered _registered_loaded ${_core_changes})
+  _ends _releases _destroys _destroys_all _erases _erases_all _applies _loads _registered _registered_loaded
+  ${_core_changes})
 set(_runs "            MlirLogicalResult status = mlirPassManagerRunOnOp(
 ")
 set(_runs_inside "            ErasingInside erasing(op.getOperation().get());
