@@ -6,7 +6,9 @@
 // run if their kernels are those of the undamaged files, by default and with the arithmetic of the chip: kernels are
 // code, and damaged code may do anything.
 //
-//   ttrt-fuzz [mutations] [seed] [--verbose] [--metal]
+//   ttrt-fuzz [mutations] [seed] [--verbose] [--metal] [FILE...]
+//
+// Damages the files, or without one the programs below.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,6 +20,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <iterator>
 #include <map>
 #include <random>
 #include <set>
@@ -335,6 +339,9 @@ public:
   ~Observed() { runtime::clearHooks(); }
 };
 
+/// What the error of the last attempt said.
+std::string lastMessage;
+
 /// Loads and runs; the name of the outcome.
 std::string attempt(const Bytes &bytes, size_t limit) {
   try {
@@ -386,16 +393,13 @@ std::string attempt(const Bytes &bytes, size_t limit) {
         (void)runtime::toHost(output);
     }
     return "ran";
-  } catch (const BinaryError &) {
-    return "BinaryError";
-  } catch (const OpError &) {
-    return "OpError";
-  } catch (const OutOfMemoryError &) {
-    return "OutOfMemoryError";
-  } catch (const DeviceError &) {
-    return "DeviceError";
-  } catch (const Error &) {
-    return "Error";
+  } catch (const Error &error) {
+    lastMessage = error.what();
+    return dynamic_cast<const BinaryError *>(&error)        ? "BinaryError"
+           : dynamic_cast<const OpError *>(&error)          ? "OpError"
+           : dynamic_cast<const OutOfMemoryError *>(&error) ? "OutOfMemoryError"
+           : dynamic_cast<const DeviceError *>(&error)      ? "DeviceError"
+                                                            : "Error";
   }
 }
 
@@ -488,21 +492,29 @@ int main(int argc, char **argv) {
                                                        {"stages", stages()},
                                                        {"loop", loop()},
                                                        {"open", open()}};
-  std::erase_if(seeds, [&](const auto &each) { return onlyMetal && !std::strstr(each.first, "metal"); });
+  const bool ofFiles =
+      std::any_of(argv + std::min(argc, 3), argv + argc, [](const char *each) { return *each != '-'; });
+  if (ofFiles)
+    seeds.clear();
+  for (int i = 3; i < argc; ++i)
+    if (*argv[i] != '-') {
+      std::ifstream file(argv[i], std::ios::binary);
+      const std::string text((std::istreambuf_iterator<char>(file)), {});
+      if (!file || text.empty()) {
+        std::fprintf(stderr, "ttrt-fuzz: %s cannot be read\n", argv[i]);
+        return 2;
+      }
+      const auto *bytes = reinterpret_cast<const std::byte *>(text.data());
+      seeds.emplace_back(argv[i], Bytes(bytes, bytes + text.size()));
+    }
+  std::erase_if(seeds, [&](const auto &each) { return !ofFiles && onlyMetal && !std::strstr(each.first, "metal"); });
   for (const auto &[name, bytes] : seeds)
     if (const auto binary = runtime::Binary::load(bytes); binary.identifier() == "TTM0")
       for (const auto &[symbol, source] : binary.kernelSources())
         knownSources().insert(std::string(source));
   for (const auto &[name, bytes] : seeds)
     if (const std::string outcome = attempt(bytes, limit); outcome != "ran") {
-      std::printf("the undamaged program %s ended in %s\n", name, outcome.c_str());
-      try {
-        const auto binary = runtime::Binary::load(bytes);
-        runtime::estimate(binary, 0,
-                          {Arch::WormholeB0, binary.program(0).meshShape[0], binary.program(0).meshShape[1]});
-      } catch (const Error &error) {
-        std::printf("%s\n", error.what());
-      }
+      std::printf("the undamaged program %s ended in %s: %s\n", name, outcome.c_str(), lastMessage.c_str());
       return 1;
     }
   sim::setHostMemoryLimit(limit);
