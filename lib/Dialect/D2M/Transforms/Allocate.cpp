@@ -4,6 +4,7 @@
 #include "DramBuffers.h"
 
 #include "ttmlir/Dialect/D2M/Transforms/Passes.h"
+#include "ttmlir/Dialect/TTCore/Transforms/ChoiceParser.h"
 #include "ttmlir/Dialect/TTMetal/IR/TTMetal.h"
 
 #include "llvm/Support/FormatVariadic.h"

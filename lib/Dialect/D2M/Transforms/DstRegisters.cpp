@@ -41,6 +41,14 @@ SmallVector<Value> d2m::matrixUnitSources(Operation *op) {
 
 bool d2m::isLoadedTile(Value tile) { return tile.getDefiningOp<memref::LoadOp>() != nullptr; }
 
+bool d2m::isInSection(Operation *op) {
+  for (; op && !isa<GenericOp>(op); op = op->getParentOp())
+    if (llvm::any_of(op->getBlock()->getOps<AcquireDstOp>(),
+                     [&](AcquireDstOp acquire) { return acquire->isBeforeInBlock(op); }))
+      return true;
+  return false;
+}
+
 /// Whether no later tile op reads a tile from a register.
 static bool isOver(Value tile, Operation *op) {
   return llvm::none_of(tile.getUsers(), [&](Operation *user) {

@@ -22,6 +22,10 @@ bool readsRegisters(Operation &op);
 /// Whether a tile comes from a circular buffer, so that it can be copied to a register again.
 bool isLoadedTile(Value tile);
 
+/// Whether the registers of an op's block are assigned already: the op is in a section, which begins with
+/// d2m.acquire_dst and includes the loops behind it.
+bool isInSection(Operation *op);
+
 /// Moves the ops that compute a stored tile before its store, in the order in which the fewest tiles are live at a time
 /// (Sethi and Ullman).
 void scheduleTiles(memref::StoreOp store);

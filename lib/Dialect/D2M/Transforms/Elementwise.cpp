@@ -5,7 +5,10 @@
 
 #include "DstRegisters.h"
 
+#include "ttmlir/Dialect/TTMetal/IR/TTMetal.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace mlir::tt;
@@ -65,4 +68,68 @@ std::optional<Elementwise> Elementwise::of(Operation *op) {
     }
   }
   return found.store ? std::optional(found) : std::nullopt;
+}
+
+//===----------------------------------------------------------------------===//
+// Whether registers hold what buffers would
+//===----------------------------------------------------------------------===//
+
+static ttcore::DataType dataTypeOf(Value tile) { return cast<ttcore::TileType>(tile.getType()).getDataType(); }
+static bool isFloat(ttcore::DataType type) {
+  return type == ttcore::DataType::Float32 || type == ttcore::DataType::BFloat16;
+}
+
+bool d2m::isWide(Type type) {
+  auto buffer = ttmetal::DeviceBuffer::of(type);
+  if (!buffer)
+    return true;
+  const ttcore::DataType data = buffer->dataType();
+  return data == ttcore::DataType::Float32 || data == ttcore::DataType::Int32 || data == ttcore::DataType::UInt32;
+}
+
+bool d2m::isExact(Operation *op, bool wide) {
+  const ttcore::DataType type = dataTypeOf(op->getResult(0));
+  if (ttcore::isBlockFormat(type)) // the packer finds the exponents
+    return false;
+  if (isa<TileTypecastOp, TileBcastOp>(op))
+    return type != ttcore::DataType::Float32 || wide;
+  if (!isFloat(type))
+    return false;
+  if (auto fill = dyn_cast<TileFillOp>(op)) {
+    FloatAttr value;
+    if (wide && type == ttcore::DataType::Float32)
+      return true;
+    if (!matchPattern(fill.getValue(), m_Constant(&value)))
+      return false;
+    APFloat number = value.getValue();
+    bool loses = false;
+    number.convert(APFloat::BFloat(), APFloat::rmNearestTiesToEven, &loses);
+    return !loses;
+  }
+  for (Value operand : op->getOperands())
+    if (!isa<ttcore::TileType>(operand.getType()) || !isFloat(dataTypeOf(operand)))
+      return false;
+  return wide == (type == ttcore::DataType::Float32);
+}
+
+/// Whether the tiles that an op reads are floats.
+static bool readsFloats(Operation *op) {
+  return llvm::all_of(op->getOperands(), [](Value operand) {
+    return !isa<ttcore::TileType>(operand.getType()) || isFloat(dataTypeOf(operand));
+  });
+}
+
+void d2m::roundTiles(memref::StoreOp store) {
+  for (Operation &op : llvm::make_early_inc_range(*store->getBlock())) {
+    if (!isTileOp(op) || op.getResult(0) == store.getValueToStore() || isExact(&op, /*wide=*/true) ||
+        dataTypeOf(op.getResult(0)) != ttcore::DataType::BFloat16 || !readsFloats(&op))
+      continue;
+    Value tile = op.getResult(0);
+    OpBuilder builder(op.getContext());
+    builder.setInsertionPointAfter(&op);
+    Type narrow = tile.getType();
+    tile.setType(ttcore::TileType::get(op.getContext(), ttcore::DataType::Float32));
+    auto rounded = TileTypecastOp::create(builder, op.getLoc(), narrow, tile);
+    tile.replaceAllUsesExcept(rounded, rounded);
+  }
 }

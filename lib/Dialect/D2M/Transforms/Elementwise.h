@@ -54,6 +54,16 @@ struct Elementwise {
   }
 };
 
+/// Whether a kernel that reads or writes a buffer has registers of 32 bits.
+bool isWide(Type buffer);
+
+/// Whether a register holds the result of an op as a buffer of its type would. `wide`: it has 32 bits.
+bool isExact(Operation *op, bool wide);
+
+/// Rounds, in registers of 32 bits, the tiles from which a stored one is computed to the formats of their types: as
+/// registers of 16 bits, or buffers, do. The stored tile is rounded when it is packed.
+void roundTiles(memref::StoreOp store);
+
 } // namespace mlir::tt::d2m
 
 #endif // TTMLIR_LIB_DIALECT_D2M_TRANSFORMS_ELEMENTWISE_H

@@ -2,18 +2,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A value between fused generics stays in a register. Generics are fused if the register holds the value exactly as the
-// buffer would, so results have the same bits.
+// buffer would, so results have the same bits. A reduction computes its producer's tiles itself (ReductionFusion.h).
 //
 //===----------------------------------------------------------------------===//
 
 #include "DstRegisters.h"
 #include "Elementwise.h"
+#include "ReductionFusion.h"
 
 #include "ttmlir/Dialect/TTMetal/IR/TTMetal.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
-#include "mlir/IR/Matchers.h"
 
 namespace mlir::tt::d2m {
 #define GEN_PASS_DEF_D2MGENERICFUSION
@@ -29,49 +29,6 @@ static constexpr size_t portCount = 32;
 /// Bytes of L1 per core by which moving work to a later position may lengthen the use of buffers.
 static constexpr uint64_t heldBytes = 32 << 10;
 
-static ttcore::DataType dataTypeOf(Value tile) { return cast<ttcore::TileType>(tile.getType()).getDataType(); }
-static bool isFloat(ttcore::DataType type) {
-  return type == ttcore::DataType::Float32 || type == ttcore::DataType::BFloat16;
-}
-
-//===----------------------------------------------------------------------===//
-// Whether registers hold what buffers would
-//===----------------------------------------------------------------------===//
-
-static bool isWide(Type type) {
-  auto buffer = ttmetal::DeviceBuffer::of(type);
-  if (!buffer)
-    return true;
-  const ttcore::DataType data = buffer->dataType();
-  return data == ttcore::DataType::Float32 || data == ttcore::DataType::Int32 || data == ttcore::DataType::UInt32;
-}
-
-/// Whether a register holds the result of an op as a buffer of its type would. `wide`: it has 32 bits.
-static bool isExact(Operation *op, bool wide) {
-  const ttcore::DataType type = dataTypeOf(op->getResult(0));
-  if (ttcore::isBlockFormat(type)) // the packer finds the exponents
-    return false;
-  if (isa<TileTypecastOp, TileBcastOp>(op))
-    return type != ttcore::DataType::Float32 || wide;
-  if (!isFloat(type))
-    return false;
-  if (auto fill = dyn_cast<TileFillOp>(op)) {
-    FloatAttr value;
-    if (wide && type == ttcore::DataType::Float32)
-      return true;
-    if (!matchPattern(fill.getValue(), m_Constant(&value)))
-      return false;
-    APFloat number = value.getValue();
-    bool loses = false;
-    number.convert(APFloat::BFloat(), APFloat::rmNearestTiesToEven, &loses);
-    return !loses;
-  }
-  for (Value operand : op->getOperands())
-    if (!isa<ttcore::TileType>(operand.getType()) || !isFloat(dataTypeOf(operand)))
-      return false;
-  return wide == (type == ttcore::DataType::Float32);
-}
-
 //===----------------------------------------------------------------------===//
 // Fusion
 //===----------------------------------------------------------------------===//
@@ -79,7 +36,9 @@ static bool isExact(Operation *op, bool wide) {
 namespace {
 class Fusion {
 public:
-  Fusion(Elementwise producer, Elementwise consumer) : producer(producer), consumer(consumer) {}
+  /// `rounds`: values between may be rounded in registers.
+  Fusion(Elementwise producer, Elementwise consumer, bool rounds = false)
+      : producer(producer), consumer(consumer), rounds(rounds) {}
 
   /// Creates the fused generic before the consumer; the two stay. Returns null if they cannot be fused.
   GenericOp fuse() {
@@ -237,9 +196,11 @@ private:
       wide |= isWide(operand.getType());
     for (Operation &op : body)
       if (isTileOp(op) && &op != result->tile().getDefiningOp())
-        wide |= dataTypeOf(op.getResult(0)) == ttcore::DataType::Float32;
+        wide |= cast<ttcore::TileType>(op.getResult(0).getType()).getDataType() == ttcore::DataType::Float32;
     if (wide)
       fused->setAttr(f32RegistersName, UnitAttr::get(fused.getContext()));
+    if (wide && rounds)
+      roundTiles(result->store);
     RegisterAssignment registers;
     for (Operation &op : body)
       if (isTileOp(op)) {
@@ -252,6 +213,7 @@ private:
   }
 
   Elementwise producer, consumer;
+  const bool rounds;
   GenericOp fused;
 };
 } // namespace
@@ -303,20 +265,24 @@ struct GenericFusion : d2m::impl::D2MGenericFusionBase<GenericFusion> {
     if (!function.getBody().hasOneBlock())
       return;
     eraseUnread(function);
-    if (!enableElementwiseFusion)
-      return;
-    SmallVector<GenericOp> generics(function.getOps<GenericOp>());
-    for (GenericOp generic : generics) {
-      GenericOp current = generic;
-      while (GenericOp fused = fuseInto(current))
-        current = fused;
-    }
+    if (enableElementwiseFusion)
+      for (GenericOp generic : llvm::to_vector(function.getOps<GenericOp>()))
+        while (GenericOp fused = fuseInto(generic))
+          generic = fused;
+    if (enableEltwiseReductionFusion)
+      for (GenericOp generic : llvm::to_vector(function.getOps<GenericOp>()))
+        while (isReduction(generic)) {
+          GenericOp fused = fuseIntoReduction(generic);
+          if (!fused)
+            break;
+          generic = fused;
+        }
     eraseUnread(function);
   }
 
 private:
   /// Fuses one producer into a generic, which is replaced; null if there is none.
-  static GenericOp fuseInto(GenericOp generic) {
+  static GenericOp fuseInto(GenericOp generic, bool rounds = false) {
     std::optional<Elementwise> consumer = Elementwise::of(generic);
     if (!consumer)
       return {};
@@ -331,7 +297,7 @@ private:
         continue;
       if (!canMove(*producer, generic))
         continue;
-      if (GenericOp fused = Fusion(*producer, *consumer).fuse()) {
+      if (GenericOp fused = Fusion(*producer, *consumer, rounds).fuse()) {
         generic.erase();
         if (isAlone) {
           producer->generic.erase();
@@ -343,12 +309,52 @@ private:
     return {};
   }
 
-  /// The one generic that writes a buffer, before it is read.
-  static std::optional<Elementwise> producerOf(Value buffer, GenericOp consumer) {
+  /// Fuses the producer of an input into a reduction, which is replaced; null if there is none. Only the reduction
+  /// reads the producer's result.
+  static GenericOp fuseIntoReduction(GenericOp generic) {
+    for (auto [number, input] : llvm::enumerate(generic.getInputs())) {
+      Value buffer = input;
+      SmallVector<ViewLayoutOp> views;
+      bool isAlone = true;
+      while (auto view = buffer.getDefiningOp<ViewLayoutOp>()) {
+        isAlone &= llvm::all_of(buffer.getUsers(), [&](Operation *user) {
+          return user == generic || generic->isAncestor(user) || (!views.empty() && user == views.back());
+        });
+        views.push_back(view);
+        buffer = view.getInput();
+      }
+      if (views.empty() || !isAlone)
+        continue;
+      std::optional<Elementwise> producer = producerOf(buffer, generic, views.back());
+      if (!producer || !llvm::all_of(buffer.getUsers(), [&](Operation *user) {
+            return user == producer->generic || user == views.back();
+          }))
+        continue;
+      // What its own producers make can be rounded in the reduction's registers, which have 32 bits.
+      while (GenericOp fused = fuseInto(producer->generic, /*rounds=*/true))
+        producer = Elementwise::of(fused);
+      if (!canMove(*producer, generic, /*pastConstants=*/true))
+        continue;
+      if (GenericOp fused = d2m::fuseIntoReduction(*producer, generic, static_cast<unsigned>(number))) {
+        generic.erase();
+        for (ViewLayoutOp view : views)
+          view.erase();
+        producer->generic.erase();
+        buffer.getDefiningOp()->erase();
+        return fused;
+      }
+    }
+    return {};
+  }
+
+  /// The one generic that writes a buffer, before it is read. `view`: one that reads it, too.
+  static std::optional<Elementwise> producerOf(Value buffer, GenericOp consumer, ViewLayoutOp view = nullptr) {
     if (!buffer.getDefiningOp<memref::AllocOp>())
       return std::nullopt;
     GenericOp producer;
     for (Operation *user : buffer.getUsers()) {
+      if (user == view)
+        continue;
       auto generic = dyn_cast<GenericOp>(user);
       if (!generic || generic->getBlock() != consumer->getBlock())
         return std::nullopt;
@@ -364,12 +370,14 @@ private:
   }
 
   /// Whether a producer can be computed at its consumer's position: nothing writes its inputs in between, and the
-  /// memory that they occupy until then is little more than that of its result.
-  static bool canMove(Elementwise producer, GenericOp consumer) {
+  /// memory that they occupy until then is little more than that of its result. `pastConstants`: generics without
+  /// inputs in between take no memory that counts, as the scaler of a reduction.
+  static bool canMove(Elementwise producer, GenericOp consumer, bool pastConstants = false) {
     uint64_t held = 0;
     bool isNext = true;
     for (Operation *op = producer.generic->getNextNode(); op != consumer; op = op->getNextNode()) {
-      isNext &= isa<memref::AllocOp, ViewLayoutOp>(op);
+      auto between = dyn_cast<GenericOp>(op);
+      isNext &= isa<memref::AllocOp, ViewLayoutOp>(op) || (pastConstants && between && between.getInputs().empty());
       for (Value input : producer.generic.getInputs())
         if (writes(op, sourceOf(input)))
           return false;

@@ -104,6 +104,25 @@ private:
     return failure(result.wasInterrupted());
   }
 
+  /// Notes which addresses of a kernel belong to an accessor. Its arguments are behind all others of the compile time.
+  void markAccessors(GenericOp generic, func::FuncOp function, size_t ports) {
+    auto operands = generic->getAttrOfType<DenseI64ArrayAttr>(tensorAccessorsName);
+    if (!operands)
+      return;
+    const auto before = static_cast<int64_t>(forceCompileTimeArgs ? ports : 0);
+    const auto first = static_cast<int64_t>(ports + (forceCompileTimeArgs ? generic->getNumOperands() : 0));
+    SmallVector<int64_t> pairs;
+    for (auto [number, operand] : llvm::enumerate(operands.asArrayRef())) {
+      const int64_t address = before + operand;
+      function.walk([&](GetArgOp get) {
+        if (isa<MemRefType>(get.getType()) && static_cast<int64_t>(get.getOperandIndex()) == address)
+          pairs.append({address, first + argumentsOfAccessor * static_cast<int64_t>(number)});
+      });
+    }
+    if (!pairs.empty())
+      function->setAttr(tensorAccessorsName, DenseI64ArrayAttr::get(&getContext(), pairs));
+  }
+
   /// The thread with the name of its kernel. The region becomes empty.
   FailureOr<ThreadAttr> outline(GenericOp generic, Region &region, SymbolTable &symbols, ArrayRef<int64_t> cbOperands) {
     ThreadAttr thread = generic.threadOf(region);
@@ -120,6 +139,7 @@ private:
     function->setAttr("d2m.thread",
                       ThreadAttr::get(&getContext(), thread.getThreadType(), SymbolRefAttr(), thread.getDmCoreIndex()));
     function.getBody().takeBody(region);
+    markAccessors(generic, function, cbOperands.size());
     Block &body = function.getBody().front();
     builder.setInsertionPointToStart(&body);
     for (BlockArgument argument : body.getArguments()) {

@@ -100,13 +100,12 @@ struct InsertDstRegisterAccess : d2m::impl::D2MInsertDstRegisterAccessUnschedule
     SmallVector<Block *> blocks;
     getOperation()->walk([&](GenericOp generic) {
       generic->walk([&](Block *block) {
-        if (!llvm::any_of(*block, isTileOp) || !block->getOps<AcquireDstOp>().empty())
+        auto tileOp = llvm::find_if(*block, isTileOp);
+        if (tileOp == block->end() || isInSection(&*tileOp))
           return;
         Region *region = block->getParent();
-        // Loops of a section with assigned registers are scheduled.
-        for (; region->getParentOp() != generic; region = region->getParentRegion())
-          if (!region->getParentOp()->getBlock()->getOps<AcquireDstOp>().empty())
-            return;
+        while (region->getParentOp() != generic)
+          region = region->getParentRegion();
         if (generic.threadOf(*region).getThreadType() == ThreadType::Compute)
           blocks.push_back(block);
       });

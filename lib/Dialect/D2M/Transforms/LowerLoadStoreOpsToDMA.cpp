@@ -60,6 +60,15 @@ struct LowerLoadStoreOpsToDMA : d2m::impl::D2MLowerLoadStoreOpsToDMABase<LowerLo
       if (view->use_empty())
         view->erase();
     }
+    if (useTensorAccessorDMA)
+      getOperation()->walk([](GenericOp generic) {
+        SmallVector<int64_t> inDram;
+        for (auto [number, operand] : llvm::enumerate(generic->getOperands()))
+          if (liesIn(operand.getType(), ttcore::MemorySpace::DeviceDRAM))
+            inDram.push_back(static_cast<int64_t>(number));
+        if (!inDram.empty())
+          generic->setAttr(tensorAccessorsName, DenseI64ArrayAttr::get(generic.getContext(), inDram));
+      });
   }
 
 private:

@@ -22,10 +22,8 @@ struct OpScheduler : d2m::impl::D2MOpSchedulerBase<OpScheduler> {
     SmallVector<memref::StoreOp> stores;
     getOperation()->walk([&](GenericOp generic) {
       generic.walk([&](memref::StoreOp store) {
-        // A section with assigned registers is scheduled.
-        for (Operation *op = store; op != generic; op = op->getParentOp())
-          if (!op->getBlock()->getOps<AcquireDstOp>().empty())
-            return;
+        if (isInSection(store)) // with assigned registers
+          return;
         Operation *made = store.getValueToStore().getDefiningOp();
         if (made && made->getBlock() == store->getBlock() && isTileOp(*made))
           stores.push_back(store);

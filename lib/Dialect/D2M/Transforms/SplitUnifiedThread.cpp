@@ -55,10 +55,12 @@ static void keepOtherSide(GenericOp generic, Region &region, bool inputs) {
     ops.push_back(op);
   });
   // Users come after their operands, and the body of a loop before the loop: in reverse order, all uses are gone. Loops
-  // stay if they still contain ops.
+  // and choices stay if they still contain ops.
   for (Operation *op : llvm::reverse(ops))
-    if (auto loop = dyn_cast<scf::ForOp>(op)) {
-      if (loop.getBody()->without_terminator().empty())
+    if (op->getNumRegions()) {
+      if (llvm::all_of(op->getRegions(), [](Region &region) {
+            return llvm::all_of(region, [](Block &block) { return block.without_terminator().empty(); });
+          }))
         op->erase();
     } else if (!isa<scf::YieldOp>(op) && op->use_empty()) {
       op->erase();

@@ -30,6 +30,13 @@ inline constexpr llvm::StringLiteral cbOperandsName = "cb_operands";
 /// The attribute of such a d2m.generic that holds the numbers of the operands whose tiles the matrix unit reads.
 inline constexpr llvm::StringLiteral sourceOperandsName = "source_operands";
 
+/// The attribute of a d2m.generic with the numbers of the operands that its kernels address by a TensorAccessor. On the
+/// function of a thread: pairs of the number of an address among the arguments, and of the first compile-time argument
+/// of its accessor.
+inline constexpr llvm::StringLiteral tensorAccessorsName = "tensor_accessors";
+/// The compile-time arguments of an accessor.
+inline constexpr int64_t argumentsOfAccessor = 2;
+
 /// The buffers whose tiles an op of a thread gives to the matrix unit, once its registers are assigned.
 SmallVector<Value> matrixUnitSources(Operation *op);
 

@@ -14,6 +14,10 @@ def D2MGenericFusion : Pass<"d2m-generic-fusion", "::mlir::func::FuncOp"> {
     one width of numbers, and casts between. A generic without inputs (a constant) is cloned for each user. What
     makes values that nothing reads is erased.
 
+    With `enable-eltwise-reduction-fusion`, a generic whose result one reduction alone reads is computed inside it: the
+    reduction's cores read the inputs, of other cores, too, and reduce tiles of a small circular buffer. The result is
+    never in a buffer as a whole.
+
     Before:
     ```mlir
     d2m.generic {...} ins(%a, %b : ...) outs(%sum : ...) { ... "d2m.tile_add" ... }
@@ -24,8 +28,11 @@ def D2MGenericFusion : Pass<"d2m-generic-fusion", "::mlir::func::FuncOp"> {
     d2m.generic {...} ins(%a, %b : ...) outs(%out : ...) { ... "d2m.tile_add" ... "d2m.tile_exp" ... }
     ```
   }];
-  let options = [Option<"enableElementwiseFusion", "enable-elementwise-fusion", "bool", "true",
-                        "Fuse elementwise generics; otherwise only what nothing reads is erased">];
+  let options = [
+    Option<"enableElementwiseFusion", "enable-elementwise-fusion", "bool", "true",
+           "Fuse elementwise generics; otherwise only what nothing reads is erased">,
+    Option<"enableEltwiseReductionFusion", "enable-eltwise-reduction-fusion", "bool", "false",
+           "Compute tiles that one reduction alone reads inside the reduction">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
 }
 
@@ -141,8 +148,11 @@ def D2MLowerLoadStoreOpsToDMA : Pass<"d2m-lower-load-store-ops-to-dma"> {
     d2m.push %cb : !d2m.cb<memref<4x4x!tile>>
     ```
   }];
-  let options = [Option<"debugCoalescingInference", "debug-d2m-coalescing-inference", "bool", "false",
-                        "Compare the length of pieces with that of an enumeration of all indices, and remark on it">];
+  let options = [
+    Option<"debugCoalescingInference", "debug-d2m-coalescing-inference", "bool", "false",
+           "Compare the length of pieces with that of an enumeration of all indices, and remark on it">,
+    Option<"useTensorAccessorDMA", "use-tensor-accessor-dma", "bool", "false",
+           "Mark the operands in DRAM, for kernels to address them by a TensorAccessor: a page is the part of a core">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
 }
 
