@@ -5,6 +5,7 @@
 
 #include "ttmlir/Conversion/TTNNToEmit/Passes.h"
 #include "ttmlir/Dialect/TTCore/IR/TTCore.h"
+#include "ttmlir/Dialect/TTCore/Transforms/ChoiceParser.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/SymbolTable.h"

@@ -1,6 +1,7 @@
 //===- RegisterDevice.cpp - system descriptor and default device of a module -===//
 // SPDX-License-Identifier: Apache-2.0
 
+#include "ttmlir/Dialect/TTCore/Transforms/ChoiceParser.h"
 #include "ttmlir/Dialect/TTCore/Transforms/Passes.h"
 #include "ttmlir/Dialect/TTCore/Transforms/SystemFile.h"
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "ttmlir/Dialect/Families/Traits.h"
+#include "ttmlir/Dialect/TTCore/Transforms/ChoiceParser.h"
 #include "ttmlir/Dialect/TTCore/Transforms/Constants.h"
 #include "ttmlir/Dialect/TTNN/IR/Ops/LayerNormOp.h"
 #include "ttmlir/Dialect/TTNN/Transforms/Passes.h"

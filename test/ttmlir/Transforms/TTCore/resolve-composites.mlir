@@ -5,7 +5,7 @@
 // RUN: not ttmlir-opt %s --ttnn-resolve-composites=composite-resolution=force-promote 2>&1 | FileCheck %s --check-prefix=FORCE
 // RUN: not ttmlir-opt %s --ttnn-resolve-composites=composite-resolution=never 2>&1 | FileCheck %s --check-prefix=OPTION
 
-// OPTION: Cannot find option named 'never'!
+// OPTION: 'never' is not possible; expected auto, inline, validate or force-promote
 // FORCE: 'twice' is not an op of TTNN: TTNN has no op 'twice'
 // FORCE: 'tenstorrent.sum' is not an op of TTNN: 'ttnn.sum' has no attribute 'axis'
 // FORCE: 'softmax' is not an op of TTNN: 'ttnn.softmax' op attribute 'dimension' is 2; expected -2 to 1 for rank 2

@@ -1,7 +1,7 @@
 // RUN: ttmlir-opt %s --ttir-infer-kv-cache-argument-types --ttir-propagate-weight-dtype | FileCheck %s
 // RUN: ttmlir-opt %s --ttir-to-ttnn-backend-pipeline | FileCheck %s --check-prefix=STORED
 // RUN: not ttmlir-opt %s --ttir-to-ttnn-backend-pipeline=experimental-weight-dtype=bfp_bf2 2>&1 | FileCheck %s --check-prefix=OPTION
-// OPTION: Cannot find option named 'bfp_bf2'
+// OPTION: 'bfp_bf2' is not possible; expected none, bfp_bf8 or bfp_bf4
 
 // CHECK-LABEL: func.func @caches
 // CHECK-SAME: %arg0: tensor<1x8x64x128xbf16> {ttcore.kv_cache}, %arg1: tensor<1x8x32x128xbf16>, %arg2: tensor<1x8x64x128xbf16>) ->

@@ -3,7 +3,7 @@
 // RUN: ttmlir-opt %s --ttnn-set-compute-kernel-config="math-approx-mode=false packer-l1-acc=true dst-full-sync-en=true" | FileCheck %s --check-prefix=OTHERS
 // RUN: not ttmlir-opt %s --ttnn-set-compute-kernel-config=math-fidelity=hifi5 2>&1 | FileCheck %s --check-prefix=WRONG
 
-// WRONG: for the --math-fidelity option: Cannot find option named 'hifi5'!
+// WRONG: for the --math-fidelity option: 'hifi5' is not possible; expected lofi, hifi2, hifi3, hifi4 or undefined
 
 #l = #ttnn.ttnn_layout<(d0, d1) -> (d0, d1), <1x1>, memref<1x1x!ttcore.tile<32x32, f32>, #ttnn.buffer_type<dram>>, <interleaved>>
 

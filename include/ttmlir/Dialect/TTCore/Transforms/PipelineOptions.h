@@ -8,6 +8,8 @@
 #ifndef TTMLIR_DIALECT_TTCORE_TRANSFORMS_PIPELINEOPTIONS_H
 #define TTMLIR_DIALECT_TTCORE_TRANSFORMS_PIPELINEOPTIONS_H
 
+#include "ttmlir/Dialect/TTCore/Transforms/ChoiceParser.h"
+
 #include "mlir/Pass/PassOptions.h"
 
 #include <functional>

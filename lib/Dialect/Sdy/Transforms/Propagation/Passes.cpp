@@ -3,6 +3,8 @@
 
 #include "Graph.h"
 
+#include "ttmlir/Dialect/TTCore/Transforms/ChoiceParser.h"
+
 namespace mlir::sdy {
 #define GEN_PASS_DEF_SDYPOPULATEOPSHARDINGRULES
 #define GEN_PASS_DEF_SDYBASICPROPAGATE

@@ -1,6 +1,7 @@
 //===- Decomposition.cpp - ops written with more common ones -------------===//
 // SPDX-License-Identifier: Apache-2.0
 
+#include "ttmlir/Dialect/TTCore/Transforms/ChoiceParser.h"
 #include "ttmlir/Dialect/TTCore/Transforms/Constants.h"
 #include "ttmlir/Dialect/TTCore/Transforms/SourceNumbers.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/ConcatOp.h"

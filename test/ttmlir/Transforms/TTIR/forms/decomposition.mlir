@@ -4,7 +4,7 @@
 // RUN: ttmlir-opt %s --ttir-to-ttir-decomposition=config=cpu-fallback | diff - %t.mlir
 // RUN: ttmlir-opt %t.mlir --ttir-to-ttir-decomposition | diff - %t.mlir
 // RUN: not ttmlir-opt %s --ttir-to-ttir-decomposition=config=gpu 2>&1 | FileCheck %s --check-prefix=CONFIG
-// CONFIG: for the --config option: Cannot find option named 'gpu'!
+// CONFIG: for the --config option: 'gpu' is not possible; expected ttnn, ttmetal or cpu-fallback
 
 // CHECK-LABEL: func.func @dot
 // CHECK: %[[A:.*]] = "ttir.permute"(%arg0) <{permutation = array<i64: 0, 2, 3, 1>}>
