@@ -173,6 +173,9 @@ def splits(op: Any, rule: Rule) -> list[tuple[str, int]]:
         windows |= {f for name, dim in zip(kernel, rule.tensors[1], strict=True) if name.isdigit() for f in dim}
     for factor, size in rule.sizes.items():
         kind = "window" if factor in windows else rule.kinds.get(factor, "")
+        # Indices are positions in the whole dimension; `Local/Gather.cpp` makes them positions in a part.
+        if kind == "reduction" and op.name == "stablehlo.gather":
+            continue
         if size > 1 and (kind == "reduction" or (not kind and factor in results)):
             found.append((factor, next(n for n in range(2, size + 1) if size % n == 0)))
     return found

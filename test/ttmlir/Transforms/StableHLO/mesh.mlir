@@ -30,7 +30,38 @@ func.func @reverse(%a: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"
 
 // -----
 
-// What joins elements of all devices is computed whole, then split again.
+// A device has the rows before 32, the other one those from there on: each reads what it has, and both are summed.
+// CHECK-LABEL: func.func @rows_of_a_table
+// CHECK-NOT: all_gather
+// CHECK: %[[FIRST:.*]] = stablehlo.broadcast_in_dim %{{.*}}, dims = [] : (tensor<i32>) -> tensor<4x1xi32>
+// CHECK: %[[SHIFTED:.*]] = stablehlo.subtract %{{.*}}, %[[FIRST]] : tensor<4x1xi32>
+// CHECK: %[[INSIDE:.*]] = stablehlo.clamp %{{.*}}, %[[SHIFTED]], %{{.*}} : (tensor<i32>, tensor<4x1xi32>, tensor<i32>)
+// CHECK: %[[READ:.*]] = "stablehlo.gather"(%{{.*}}, %[[INSIDE]]){{.*}} : (tensor<32x16xf32>, tensor<4x1xi32>) -> tensor<4x16xf32>
+// CHECK: %[[KEPT:.*]] = stablehlo.select %{{.*}}, %[[READ]], %{{.*}} : tensor<4x16xi1>, tensor<4x16xf32>
+// CHECK: "stablehlo.all_reduce"(%[[KEPT]])
+sdy.mesh @mesh = <["x"=2, "y"=2]>
+func.func @rows_of_a_table(%t: tensor<64x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, %i: tensor<4x1xi32>) -> tensor<4x16xf32> {
+  %0 = "stablehlo.gather"(%t, %i) <{dimension_numbers = #stablehlo.gather<offset_dims = [1], collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>, slice_sizes = array<i64: 1, 16>}> : (tensor<64x16xf32>, tensor<4x1xi32>) -> tensor<4x16xf32>
+  return %0 : tensor<4x16xf32>
+}
+
+// -----
+
+// The first half of the result is %a, the second %b: a device sends the half that it does not keep.
+// CHECK-LABEL: func.func @halves
+// CHECK-NOT: all_gather
+// CHECK-COUNT-2: "stablehlo.collective_permute"(%{{.*}}) {{.*}} : (tensor<4x16xf32>) -> tensor<4x16xf32>
+// CHECK-NOT: "stablehlo.collective_permute"
+// CHECK: stablehlo.concatenate %{{.*}}, %{{.*}}, dim = 0 : (tensor<4x16xf32>, tensor<4x16xf32>) -> tensor<8x16xf32>
+sdy.mesh @mesh = <["x"=2, "y"=2]>
+func.func @halves(%a: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, %b: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> tensor<16x16xf32> {
+  %0 = stablehlo.concatenate %a, %b, dim = 0 : (tensor<8x16xf32>, tensor<8x16xf32>) -> tensor<16x16xf32>
+  return %0 : tensor<16x16xf32>
+}
+
+// -----
+
+// A value that is repeated is gathered once, and split again.
 // CHECK-LABEL: func.func @join
 // CHECK: %[[G:.*]] = "stablehlo.all_gather"(%{{.*}}) <{all_gather_dim = 0
 // CHECK: stablehlo.concatenate %[[G]], %{{.*}}, dim = 0 : (tensor<8x16xf32>, tensor<8x16xf32>) -> tensor<16x16xf32>

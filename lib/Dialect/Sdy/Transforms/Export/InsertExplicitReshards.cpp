@@ -21,6 +21,9 @@ namespace hlo = mlir::stablehlo;
 
 std::optional<ReductionOp> sdy::getReductionOp(Operation *op) {
   auto reduce = dyn_cast<hlo::ReduceOp>(op);
+  // Booleans of devices that hold other parts are false.
+  if (isa<hlo::GatherOp>(op) && getElementTypeOrSelf(op->getResult(0)).isInteger(1))
+    return ReductionOp::MAX;
   if (!reduce)
     return ReductionOp::SUM;
   Block &body = reduce.getBody().front();

@@ -182,6 +182,50 @@ static std::optional<Factors> sampling(Operation *op, FactorMode) {
   return factors.finish();
 }
 
+/// An attribute that front ends state as text; empty if it is absent.
+static StringRef stated(Operation *op, StringRef name) {
+  auto attributes = op->getAttrOfType<DictionaryAttr>("mhlo.frontend_attributes");
+  auto text = attributes ? attributes.getAs<StringAttr>(name) : StringAttr();
+  return text ? text.getValue() : StringRef();
+}
+
+/// a [.., K] of groups of rows or of experts, b [1, experts, K, N], and a number for each product.
+static std::optional<Factors> sparseMatmul(Operation *op, FactorMode) {
+  Factors factors = tensorsOf(op);
+  const View a = factors.operand(0), b = factors.operand(1), sparsity = factors.operand(2), result = factors.result(0);
+  const auto out = static_cast<int64_t>(factors.numOperands());
+  const int64_t rank = rankOf(result);
+  const bool isSparseA = stated(op, "is_input_a_sparse").equals_insensitive("true");
+  if (rankOf(a) != 4 || rankOf(b) != 4 || rank != (isSparseA ? 4 : 6))
+    return {};
+  // The hint is the number of products of the whole.
+  const StringRef count = stated(op, "nnz");
+  const bool isCounted = !count.empty() && count != "0";
+  const int64_t experts = sizeOf(b, 1), last = rankOf(sparsity) - 1;
+  if (!isCounted && sizeOf(sparsity, last) == experts)
+    factors.addAt({{0, isSparseA ? 1 : kNone}, {1, 1}, {2, last}, {out, isSparseA ? 1 : 3}}, experts);
+  if (!isCounted && last > 0 && sizeOf(sparsity, 0) == sizeOf(a, 0))
+    factors.addAt({{0, 0}, {2, 0}, {out, 0}}, sizeOf(a, 0));
+  return factors.addAt({{0, 2}, {out, rank - 2}}, sizeOf(a, 2))
+      .addAt({{1, 3}, {out, rank - 1}}, sizeOf(b, 3))
+      .addAt({{0, 3}, {1, 2}}, sizeOf(a, 3), kReduction)
+      .finish();
+}
+
+/// Scores [batch, 1, rows, keys] are sums over the heads of the query. The position of a row decides which keys come
+/// after it.
+static std::optional<Factors> indexerScores(Operation *op, FactorMode) {
+  Factors factors = tensorsOf(op);
+  const View query = factors.operand(0);
+  const auto out = static_cast<int64_t>(factors.numOperands());
+  return factors.addAt({{0, 0}, {1, 0}, {2, 0}, {out, 0}}, sizeOf(query, 0))
+      .addAt({{0, 1}, {2, 1}}, sizeOf(query, 1), kReduction)
+      .addAt({{0, 2}, {2, 2}, {out, 2}}, sizeOf(query, 2), kBlockedReplication)
+      .addAt({{0, 3}, {1, 3}}, sizeOf(query, 3), kBlockedReplication)
+      .addAt({{1, 2}, {out, 3}}, sizeOf(factors.operand(1), 2), kBlockedReplication)
+      .finish();
+}
+
 namespace {
 /// The meaning of a call's factors: dimensions along which parts are computed independently, or how shardings
 /// propagate.
@@ -232,6 +276,8 @@ static CustomCallRow findRow(hlo::CustomCallOp call) {
       {"tt.paged_update_cache", {pagedUpdateCache, 4, 1, 4}},
       {"tt.paged_fill_cache", {pagedFillCache, 4, 1, 4}},
       {"tt.sampling", {sampling, 1, 1, 0}},
+      {"tt.sparse_matmul", {sparseMatmul, 3, 1, 4}},
+      {"tt.indexer_score_dsa", {indexerScores, 3, 1, 4}},
       {"tenstorrent.rms_norm", {rmsNorm, 1, 1, 1}},
       {"tenstorrent.topk", {topK, 1, 1, 2}},
       {"tenstorrent.topk_values", {topK, 1, 1, 2}},

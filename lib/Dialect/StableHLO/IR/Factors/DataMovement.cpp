@@ -89,6 +89,8 @@ std::optional<Factors> stablehlo::concatenateFactors(Operation *op, FactorMode m
   factors.pointwise(factors.result(0), [&](int64_t dim) {
     if (dim != dimension)
       return std::optional(kPassThrough);
+    if (mode == FactorMode::Edges && mayExchangeEdges(op, dim))
+      return std::optional(kPermutation);
     return mode == FactorMode::Full ? std::optional(joined) : std::nullopt;
   });
   return factors.finish();

@@ -41,6 +41,12 @@ struct SliceAccess {
   int64_t indexVectorDim;
   bool isGather;
   FactorType implicitBatch; // of the indices and the slices
+  FactorType position;      // of the input alone: a dimension of which each slice takes one element, at an index
+  ArrayRef<int64_t> indexedDims;
+
+  FactorType typeOfPosition(int64_t dim) const {
+    return llvm::is_contained(indexedDims, dim) ? position : kNeedReplication;
+  }
 
   Factors build(Factors factors) const {
     auto at = [](ArrayRef<int64_t> tensors, int64_t dim) {
@@ -75,22 +81,32 @@ struct SliceAccess {
         factors.addAt(inputPlaces, size, kNeedReplication).addAt(places, sliceShape[dim], kNeedReplication);
       } else if (sliceShape[dim] == 1) {
         // As a collapsed dimension below.
-        factors.addAt(inputPlaces, size, kNeedReplication).addAt(places, 1, kNeedReplication);
+        factors.addAt(inputPlaces, size, typeOfPosition(nextInput - 1)).addAt(places, 1, kNeedReplication);
       } else {
         llvm::append_range(places, inputPlaces);
         factors.addAt(places, size, kBlockedReplication);
       }
     }
-    // An index is a position in the whole dimension. On shards it would need an offset and a mask, and a gather would
-    // need a sum over the shards; gathering the input first needs neither.
     for (int64_t dim : collapsedDims)
-      factors.addAt(at(inputs, dim), inputShape[dim], kNeedReplication);
+      factors.addAt(at(inputs, dim), inputShape[dim], typeOfPosition(dim));
     if (indexVectorDim < static_cast<int64_t>(indicesShape.size()))
       factors.addAt({{indices, indexVectorDim}}, indicesShape[indexVectorDim], kNeedReplication);
     return factors.finish();
   }
 };
 } // namespace
+
+/// An index is a position in the whole dimension. A device that holds a part of it subtracts the offset of the part,
+/// and results that other devices hold are zeros, so that the sum over the devices is the result. This moves each
+/// result twice, and pays where the input is larger.
+static bool isSumOfParts(hlo::GatherOp op) {
+  auto operand = cast<RankedTensorType>(op.getOperand().getType());
+  auto result = cast<RankedTensorType>(op.getResult().getType());
+  const Type element = operand.getElementType();
+  return (element.isIntOrFloat() || isa<ComplexType>(element)) &&
+         2 * result.getNumElements() <= operand.getNumElements() &&
+         llvm::all_of(operand.getShape(), [](int64_t size) { return size <= std::numeric_limits<int32_t>::max(); });
+}
 
 std::optional<Factors> stablehlo::gatherFactors(Operation *op, FactorMode) {
   Factors factors = tensorsOf(op);
@@ -108,7 +124,9 @@ std::optional<Factors> stablehlo::gatherFactors(Operation *op, FactorMode) {
                         numbers.getStartIndicesBatchingDims(),
                         numbers.getIndexVectorDim(),
                         /*isGather=*/true,
-                        kPassThrough};
+                        /*implicitBatch=*/kPassThrough,
+                        /*position=*/isSumOfParts(cast<hlo::GatherOp>(op)) ? kReduction : kNeedReplication,
+                        numbers.getStartIndexMap()};
   return access.build(std::move(factors));
 }
 
@@ -135,6 +153,6 @@ std::optional<Factors> stablehlo::scatterFactors(Operation *op, FactorMode) {
   access.indexVectorDim = numbers.getIndexVectorDim();
   access.isGather = false;
   // With a part of the updates on each shard, a sum over the shards would count the input once for each.
-  access.implicitBatch = kNeedReplication;
+  access.implicitBatch = access.position = kNeedReplication;
   return access.build(std::move(factors));
 }

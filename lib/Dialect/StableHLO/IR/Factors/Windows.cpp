@@ -5,6 +5,8 @@
 
 #include "llvm/ADT/TypeSwitch.h"
 
+#include <numeric>
+
 using namespace mlir;
 namespace hlo = mlir::stablehlo;
 using namespace mlir::stablehlo;
@@ -77,6 +79,16 @@ static SmallVector<WindowedDim, 2> windowsOf(hlo::ReverseOp op) {
   return dims;
 }
 
+static SmallVector<WindowedDim, 2> windowsOf(hlo::ConcatenateOp op) {
+  const auto dim = static_cast<int64_t>(op.getDimension());
+  int64_t common = 0;
+  for (Value input : op.getInputs())
+    common = std::gcd(common, typeOf(input).getDimSize(dim));
+  if (common < 2)
+    return {};
+  return {{dim, dim, 1, 0, 1, 1, WindowKind::Joint}};
+}
+
 SmallVector<WindowedDim, 2> stablehlo::getWindowedDims(Operation *op) {
   // Padding needs a zero of the type.
   for (Value value : op->getOperands())
@@ -86,18 +98,105 @@ SmallVector<WindowedDim, 2> stablehlo::getWindowedDims(Operation *op) {
     if (auto type = typeOf(value); !type || !type.hasStaticShape())
       return {};
   return TypeSwitch<Operation *, SmallVector<WindowedDim, 2>>(op)
-      .Case<hlo::ConvolutionOp, hlo::ReduceWindowOp, hlo::PadOp, hlo::SliceOp, hlo::ReverseOp>(
+      .Case<hlo::ConvolutionOp, hlo::ReduceWindowOp, hlo::PadOp, hlo::SliceOp, hlo::ReverseOp, hlo::ConcatenateOp>(
           [](auto op) { return windowsOf(op); })
       .Default({});
 }
 
 unsigned stablehlo::getNumWindowedOperands(Operation *op) {
-  return getWindowedDims(op).empty() ? 0 : op->getNumResults();
+  if (getWindowedDims(op).empty())
+    return 0;
+  return isa<hlo::ConcatenateOp>(op) ? op->getNumOperands() : op->getNumResults();
 }
 
 static int64_t floorDiv(int64_t a, int64_t b) { return a / b - (a % b < 0); }
 
+namespace {
+/// The operand, the part of it and the position in the part of an element of a result.
+struct Source {
+  unsigned operand;
+  int64_t part, first;
+  int64_t run; // results from here on that take consecutive elements of this part
+};
+
+/// The parts of operands that results of a slice or a concatenation consist of.
+class Sources {
+public:
+  Sources(Operation *op, const WindowedDim &dim, int64_t parts) : stride(dim.stride), start(-dim.low) {
+    for (Value operand : op->getOperands()) {
+      const int64_t size = typeOf(operand).getDimSize(dim.operand);
+      isDivided &= size % parts == 0;
+      held.push_back(size / parts);
+      ends.push_back((ends.empty() ? 0 : ends.back()) + size);
+    }
+  }
+  Source at(int64_t result) const {
+    const int64_t position = start + result * stride;
+    const unsigned operand = llvm::upper_bound(ends, position) - ends.begin();
+    const int64_t inside = position - (operand ? ends[operand - 1] : 0), first = inside % held[operand];
+    return {operand, inside / held[operand], first, (held[operand] - first + stride - 1) / stride};
+  }
+
+  bool isDivided = true;
+  SmallVector<int64_t> held; // elements of a part of each operand
+
+private:
+  int64_t stride, start;
+  SmallVector<int64_t> ends;
+};
+} // namespace
+
+/// Adds the move of an element to those of others that take the same elements of their parts.
+static void addMove(SmallVectorImpl<Segment::Move> &moves, const Source &source, int64_t part) {
+  auto *found = llvm::find_if(moves, [&](const Segment::Move &move) {
+    return move.operand == source.operand && move.first == source.first &&
+           llvm::none_of(move.parts, [&](auto pair) { return pair.first == source.part; });
+  });
+  Segment::Move &move =
+      found == moves.end() ? moves.emplace_back(Segment::Move{source.operand, source.first, {}}) : *found;
+  move.parts.emplace_back(source.part, part);
+}
+
+/// The parts of which each part of a slice or a concatenation consists, if sending these takes half the data of a
+/// gather and few messages.
+static std::optional<Footprint> getSegments(Operation *op, const WindowedDim &dim, int64_t parts) {
+  const int64_t resultSize = typeOf(op->getResult(0)).getDimSize(dim.result);
+  const Sources sources(op, dim, parts);
+  if (parts < 2 || resultSize == 0 || resultSize % parts != 0 || !sources.isDivided)
+    return std::nullopt;
+  const int64_t computed = resultSize / parts;
+  SmallVector<int64_t> bounds;
+  for (int64_t part = 0; part < parts; ++part)
+    for (int64_t at = 0; at < computed; at += sources.at(part * computed + at).run)
+      bounds.push_back(at);
+  llvm::sort(bounds);
+  bounds.erase(llvm::unique(bounds), bounds.end());
+  Footprint print = {{}, computed, 0, 0, 0, 0, {}};
+  SmallVector<int64_t> received(parts, 0);
+  int64_t messages = 0;
+  for (auto [index, from] : llvm::enumerate(bounds)) {
+    Segment &segment = print.segments.emplace_back();
+    segment.size = (index + 1 < bounds.size() ? bounds[index + 1] : computed) - from;
+    for (int64_t part = 0; part < parts; ++part) {
+      const Source source = sources.at(part * computed + from);
+      addMove(segment.moves, source, part);
+      received[part] += source.part == part ? 0 : segment.size;
+    }
+    messages += llvm::count_if(segment.moves, [](const Segment::Move &move) { return !move.isLocal(); });
+  }
+  // A value is gathered once.
+  int64_t gathered = 0;
+  llvm::SmallDenseSet<Value> values;
+  for (auto [operand, held] : llvm::zip_equal(op->getOperands(), sources.held))
+    gathered += values.insert(operand).second ? (parts - 1) * held : 0;
+  if (2 * *llvm::max_element(received) > gathered || messages > std::max<int64_t>(parts, 4))
+    return std::nullopt;
+  return print;
+}
+
 std::optional<Footprint> stablehlo::getFootprint(Operation *op, const WindowedDim &dim, int64_t parts) {
+  if (dim.kind == WindowKind::Joint)
+    return getSegments(op, dim, parts);
   const Value other = dim.kind == WindowKind::Contraction ? op->getOperand(1) : op->getResult(0);
   const int64_t operandSize = typeOf(op->getOperand(0)).getDimSize(dim.operand),
                 resultSize = typeOf(other).getDimSize(dim.result);
@@ -126,12 +225,12 @@ std::optional<Footprint> stablehlo::getFootprint(Operation *op, const WindowedDi
     print.before = std::max(print.before, part * held - start);
     print.after = std::max(print.after, end - (part + 1) * held);
   }
-  if (print.before > held || print.after > held)
-    return std::nullopt;
-  if (dim.kind == WindowKind::Movement &&
-      std::max<int64_t>(print.before, 0) + std::max<int64_t>(print.after, 0) > held / 2)
-    return std::nullopt;
-  return print;
+  const bool isNear = print.before <= held && print.after <= held;
+  if (dim.kind != WindowKind::Movement)
+    return isNear ? std::optional(print) : std::nullopt;
+  if (isNear && std::max<int64_t>(print.before, 0) + std::max<int64_t>(print.after, 0) <= held / 2)
+    return print;
+  return isa<hlo::SliceOp>(op) ? getSegments(op, dim, parts) : std::nullopt;
 }
 
 bool stablehlo::isCutByWindows(hlo::SelectAndScatterOp op, int64_t dim) {

@@ -78,7 +78,9 @@ static std::optional<Time> exchangeTime(Operation *op, ArrayRef<Dims> tensors, c
     auto print = stablehlo::getFootprint(op, window, parts);
     if (!print)
       return std::nullopt;
-    for (unsigned input = 0; input < stablehlo::getNumWindowedOperands(op); ++input)
+    // Segments are of all operands.
+    const unsigned inputs = print->segments.empty() ? stablehlo::getNumWindowedOperands(op) : 1;
+    for (unsigned input = 0; input < inputs; ++input)
       time += window.kind == stablehlo::WindowKind::Mirror
                   ? model.timeOfMirroring(type, tensors[0], window.operand)
                   : model.timeOfExchange(type, tensors[0], window.operand, *print);

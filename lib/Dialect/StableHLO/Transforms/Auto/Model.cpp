@@ -258,14 +258,23 @@ Time Model::timeOfExchange(RankedTensorType type, const Dims &dims, int64_t dim,
     moveInDram(work, type, bytes);
     time += timeOf(work);
   };
-  for (int64_t count : {print.before, print.after}) {
-    if (count <= 0)
-      continue;
-    // The edge is cut off, and sent on.
+  // The elements are cut off, and sent on.
+  auto send = [&](int64_t count, int64_t hops) {
     move(2 * edgesOf(count));
-    time += timeOfSending(type, edgesOf(count), /*bytesTimesHops=*/edgesOf(count), /*hops=*/1);
-  }
-  if (print.before > 0 || print.after > 0)
+    time += timeOfSending(type, edgesOf(count), /*bytesTimesHops=*/edgesOf(count) * hops, hops);
+  };
+  for (int64_t count : {print.before, print.after})
+    if (count > 0)
+      send(count, /*hops=*/1);
+  for (const stablehlo::Segment &segment : print.segments)
+    for (const stablehlo::Segment::Move &each : segment.moves) {
+      int64_t hops = 0;
+      for (auto [from, to] : each.parts)
+        hops = std::max(hops, std::min(std::abs(from - to), parts - std::abs(from - to)));
+      if (hops > 0)
+        send(segment.size, hops);
+    }
+  if (print.before > 0 || print.after > 0 || !print.segments.empty())
     move(bytesOf(type, dims) + edgesOf(print.size));
   return time;
 }

@@ -123,13 +123,17 @@ Value CollectiveLowering::perDevice(ImplicitLocOpBuilder &builder, function_ref<
   return stablehlo::ReshapeOp::create(builder, type.clone(ArrayRef<int64_t>{}), own);
 }
 
-Value CollectiveLowering::isAt(ImplicitLocOpBuilder &builder, AxisRefs axes, int64_t place) {
-  Value index = perDevice(builder, [&](int64_t device) { return indexAlong(mesh, axes, device); });
+Value CollectiveLowering::isTrue(ImplicitLocOpBuilder &builder, function_ref<bool(int64_t)> predicate) {
+  Value number = perDevice(builder, [&](int64_t device) { return predicate(device); });
   auto scalar = RankedTensorType::get({}, builder.getI32Type());
-  Value requested = stablehlo::ConstantOp::create(
-      builder, scalar, DenseElementsAttr::get(scalar, builder.getI32IntegerAttr(static_cast<int32_t>(place))));
-  return stablehlo::CompareOp::create(builder, scalar.clone(builder.getI1Type()), index, requested,
+  Value one =
+      stablehlo::ConstantOp::create(builder, scalar, DenseElementsAttr::get(scalar, builder.getI32IntegerAttr(1)));
+  return stablehlo::CompareOp::create(builder, scalar.clone(builder.getI1Type()), number, one,
                                       stablehlo::ComparisonDirection::EQ, stablehlo::ComparisonTypeAttr());
+}
+
+Value CollectiveLowering::isAt(ImplicitLocOpBuilder &builder, AxisRefs axes, int64_t place) {
+  return isTrue(builder, [&](int64_t device) { return indexAlong(mesh, axes, device) == place; });
 }
 
 /// Zeros; null after an error for a type without one.

@@ -28,6 +28,16 @@ public:
   Value window(ImplicitLocOpBuilder &builder, Value value, int64_t dim, const stablehlo::Footprint &print, Value fill,
                ArrayRef<sdy::AxisRefAttr> axes);
 
+  /// The segments of values that are split along `dim` by the axes, one after another: a part of a slice in steps of
+  /// `stride`, or of a concatenation.
+  Value assembled(ImplicitLocOpBuilder &builder, ValueRange values, int64_t dim, ArrayRef<stablehlo::Segment> segments,
+                  int64_t stride, ArrayRef<sdy::AxisRefAttr> axes);
+
+  /// Lets a gather of positions in whole dimensions, some of which are split, read the device's part. The result has
+  /// zeros in place of what other devices hold, so that the sum over the devices is the whole. `slices` are the sizes
+  /// of slices of the whole operand.
+  Value gatherFromPart(stablehlo::GatherOp gather, ArrayRef<int64_t> slices, sdy::TensorShardingAttr operand);
+
   /// Returns the value of the device at the mirrored position along the axes.
   Value mirrored(ImplicitLocOpBuilder &builder, Value value, ArrayRef<sdy::AxisRefAttr> axes);
 
@@ -42,12 +52,16 @@ private:
   Value keepFirst(ImplicitLocOpBuilder &builder, Value value, ArrayRef<sdy::AxisRefAttr> axes);
   Value place(ImplicitLocOpBuilder &builder, Value value, int64_t dim, ArrayRef<sdy::AxisRefAttr> axes);
 
+  Value fromParts(ImplicitLocOpBuilder &builder, Value value, ArrayRef<std::pair<int64_t, int64_t>> parts,
+                  ArrayRef<sdy::AxisRefAttr> axes);
   Value fromNeighbour(ImplicitLocOpBuilder &builder, Value edge, ArrayRef<sdy::AxisRefAttr> axes, bool isBefore,
                       Value fill);
 
   static stablehlo::ChannelHandleAttr channel(Builder &builder);
   /// Whether the device has that position along the axes, as a scalar.
   Value isAt(ImplicitLocOpBuilder &builder, ArrayRef<sdy::AxisRefAttr> axes, int64_t place);
+  /// Whether the device fulfills the predicate, as a scalar.
+  Value isTrue(ImplicitLocOpBuilder &builder, function_ref<bool(int64_t device)> predicate);
   /// The number that each device has in a table, as a scalar.
   Value perDevice(ImplicitLocOpBuilder &builder, function_ref<int64_t(int64_t device)> number);
   DenseIntElementsAttr groups(Builder &builder, ArrayRef<sdy::AxisRefAttr> axes) const;

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Each device sends its edge to the next one, all at once, and adds the received edge to its own part. At the ends, the
-// padding value of the op is added. For reversals, the data comes from the device at the mirrored position.
+// padding value of the op is added. For reversals, the data comes from the device at the mirrored position. Slices and
+// concatenations whose elements lie further away are assembled of what each device that has some sends.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,14 +17,16 @@ using namespace mlir::tt::shlo;
 
 using AxisRefs = ArrayRef<sdy::AxisRefAttr>;
 
-static Value sliced(ImplicitLocOpBuilder &builder, Value value, int64_t dim, int64_t from, int64_t to) {
+static Value sliced(ImplicitLocOpBuilder &builder, Value value, int64_t dim, int64_t from, int64_t to,
+                    int64_t stride = 1) {
   SmallVector<int64_t> shape(typeOf(value).getShape());
-  if (from == 0 && to == shape[dim])
+  if (from == 0 && to == shape[dim] && stride == 1)
     return value;
   SmallVector<int64_t> starts(shape.size(), 0), limits = shape, strides(shape.size(), 1);
   starts[dim] = from;
   limits[dim] = to;
-  shape[dim] = to - from;
+  strides[dim] = stride;
+  shape[dim] = (to - from + stride - 1) / stride;
   return stablehlo::SliceOp::create(builder, typeOf(value).clone(shape), value, starts, limits, strides);
 }
 
@@ -33,17 +36,60 @@ static bool isZero(Value value) {
          values.getSplatValue<Attribute>() == Builder(value.getContext()).getZeroAttr(values.getElementType());
 }
 
+static Value concatenated(ImplicitLocOpBuilder &builder, ArrayRef<Value> pieces, int64_t dim) {
+  if (pieces.size() == 1)
+    return pieces.front();
+  SmallVector<int64_t> shape(typeOf(pieces.front()).getShape());
+  shape[dim] = 0;
+  for (Value piece : pieces)
+    shape[dim] += typeOf(piece).getDimSize(dim);
+  return stablehlo::ConcatenateOp::create(builder, typeOf(pieces.front()).clone(shape), pieces,
+                                          static_cast<uint64_t>(dim));
+}
+
+/// Sends values between devices at these positions along the axes. A device that receives nothing has zeros.
+Value CollectiveLowering::fromParts(ImplicitLocOpBuilder &builder, Value value,
+                                    ArrayRef<std::pair<int64_t, int64_t>> parts, AxisRefs axes) {
+  SmallVector<int64_t> pairs;
+  for (ArrayRef<int64_t> group : groupsAlong(mesh, axes))
+    for (auto [from, to] : parts)
+      llvm::append_values(pairs, group[from], group[to]);
+  auto type = RankedTensorType::get({static_cast<int64_t>(pairs.size()) / 2, 2}, builder.getI64Type());
+  return stablehlo::CollectivePermuteOp::create(builder, value.getType(), value, DenseIntElementsAttr::get(type, pairs),
+                                                channel(builder));
+}
+
+Value CollectiveLowering::assembled(ImplicitLocOpBuilder &builder, ValueRange values, int64_t dim,
+                                    ArrayRef<stablehlo::Segment> segments, int64_t stride, AxisRefs axes) {
+  SmallVector<Value> pieces;
+  for (const stablehlo::Segment &segment : segments) {
+    Value piece;
+    for (const stablehlo::Segment::Move &move : segment.moves) {
+      Value part =
+          sliced(builder, values[move.operand], dim, move.first, move.first + (segment.size - 1) * stride + 1, stride);
+      if (!move.isLocal())
+        part = fromParts(builder, part, move.parts, axes);
+      if (!piece) {
+        piece = part;
+        continue;
+      }
+      Value isHere = isTrue(builder, [&](int64_t device) {
+        return llvm::is_contained(llvm::make_second_range(move.parts), indexAlong(mesh, axes, device));
+      });
+      piece = stablehlo::SelectOp::create(builder, part.getType(), isHere, part, piece);
+    }
+    pieces.push_back(piece);
+  }
+  return concatenated(builder, pieces, dim);
+}
+
 /// The edge of the part before or after that of each device along the axes.
 Value CollectiveLowering::fromNeighbour(ImplicitLocOpBuilder &builder, Value edge, AxisRefs axes, bool isBefore,
                                         Value fill) {
-  SmallVector<int64_t> pairs;
-  for (ArrayRef<int64_t> group : groupsAlong(mesh, axes))
-    for (auto [first, second] : llvm::zip(group.drop_back(), group.drop_front()))
-      llvm::append_values(pairs, isBefore ? first : second, isBefore ? second : first);
-  auto type = RankedTensorType::get({static_cast<int64_t>(pairs.size()) / 2, 2}, builder.getI64Type());
-  Value received = stablehlo::CollectivePermuteOp::create(builder, edge.getType(), edge,
-                                                          DenseIntElementsAttr::get(type, pairs), channel(builder));
-  // A device that receives nothing has zeros.
+  SmallVector<std::pair<int64_t, int64_t>> parts;
+  for (int64_t part = 0; part + 1 < sizeAlong(axes); ++part)
+    parts.emplace_back(isBefore ? part : part + 1, isBefore ? part + 1 : part);
+  Value received = fromParts(builder, edge, parts, axes);
   if (!fill || isZero(fill))
     return received;
   Value outside = stablehlo::BroadcastInDimOp::create(builder, edge.getType(), fill, ArrayRef<int64_t>());
@@ -52,13 +98,10 @@ Value CollectiveLowering::fromNeighbour(ImplicitLocOpBuilder &builder, Value edg
 }
 
 Value CollectiveLowering::mirrored(ImplicitLocOpBuilder &builder, Value value, AxisRefs axes) {
-  SmallVector<int64_t> pairs;
-  for (ArrayRef<int64_t> group : groupsAlong(mesh, axes))
-    for (auto [source, target] : llvm::zip(group, llvm::reverse(group)))
-      llvm::append_values(pairs, source, target);
-  auto type = RankedTensorType::get({static_cast<int64_t>(pairs.size()) / 2, 2}, builder.getI64Type());
-  return stablehlo::CollectivePermuteOp::create(builder, value.getType(), value, DenseIntElementsAttr::get(type, pairs),
-                                                channel(builder));
+  SmallVector<std::pair<int64_t, int64_t>> parts;
+  for (int64_t part = 0, count = sizeAlong(axes); part < count; ++part)
+    parts.emplace_back(part, count - 1 - part);
+  return fromParts(builder, value, parts, axes);
 }
 
 Value CollectiveLowering::window(ImplicitLocOpBuilder &builder, Value value, int64_t dim,
@@ -76,14 +119,7 @@ Value CollectiveLowering::window(ImplicitLocOpBuilder &builder, Value value, int
   if (print.after > 0)
     pieces.push_back(
         fromNeighbour(builder, sliced(builder, value, dim, 0, print.after), axes, /*isBefore=*/false, fill));
-  Value joined = pieces.front();
-  if (pieces.size() > 1) {
-    SmallVector<int64_t> shape(typeOf(value).getShape());
-    shape[dim] = 0;
-    for (Value piece : pieces)
-      shape[dim] += typeOf(piece).getDimSize(dim);
-    joined = stablehlo::ConcatenateOp::create(builder, typeOf(value).clone(shape), pieces, static_cast<uint64_t>(dim));
-  }
+  Value joined = concatenated(builder, pieces, dim);
   auto offset = [&](int64_t part) { return print.starts[part] - part * own - first; };
   const bool isAlike =
       llvm::all_of(llvm::seq<int64_t>(0, parts), [&](int64_t part) { return offset(part) == offset(0); });
@@ -126,6 +162,8 @@ void shlo::setWindow(Operation *op, const stablehlo::WindowedDim &window, const 
   } else if (auto slice = dyn_cast<stablehlo::SliceOp>(op)) {
     slice.setStartIndices(with(slice.getStartIndices(), window.operand, 0));
     slice.setLimitIndices(with(slice.getLimitIndices(), window.operand, print.size));
+    if (!print.segments.empty())
+      slice.setStrides(with(slice.getStrides(), window.operand, 1));
   }
 }
 

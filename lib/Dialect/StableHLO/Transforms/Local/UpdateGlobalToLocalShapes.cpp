@@ -133,10 +133,14 @@ private:
       all.push_back(shardings[result] = shardingOf(result));
     for (sdy::TensorShardingAttr sharding : all)
       split |= isSplit(sharding, mesh);
+    if (auto concatenate = dyn_cast<stablehlo::ConcatenateOp>(op); split && concatenate && isJoined(concatenate, all))
+      return success();
     if (split)
       exchangeEdges(op, all);
     if (split && failed(check(op, all)))
       return failure();
+    auto gather = dyn_cast<stablehlo::GatherOp>(op);
+    const auto slices = gather ? llvm::to_vector(gather.getSliceSizes()) : SmallVector<int64_t>();
     // Sizes are requested before the types change.
     if (split && failed(adjust(op, all)))
       return failure();
@@ -146,6 +150,8 @@ private:
         return failure();
       result.setType(*local);
     }
+    if (gather && split)
+      shardings[collectives.gatherFromPart(gather, slices, all.front())] = all.back();
     return localizeRegions(op);
   }
 
@@ -218,16 +224,38 @@ private:
     return success();
   }
 
+  /// Replaces a concatenation along a split dimension by what devices send to each other, if all tensors are split
+  /// alike and this takes less than gathering them.
+  bool isJoined(stablehlo::ConcatenateOp op, ArrayRef<sdy::TensorShardingAttr> all) {
+    if (!llvm::all_of(all, [&](sdy::TensorShardingAttr sharding) { return alike(sharding, all.front()); }))
+      return false;
+    std::optional<stablehlo::Footprint> print;
+    const auto dim = static_cast<int64_t>(op.getDimension());
+    withGlobalOperands(op, [&] {
+      for (const stablehlo::WindowedDim &window : stablehlo::getWindowedDims(op))
+        print = stablehlo::getFootprint(op, window, partsOf(all.front(), dim, mesh));
+    });
+    if (!print)
+      return false;
+    ImplicitLocOpBuilder builder(op.getLoc(), op);
+    Value joined = collectives.assembled(builder, op.getInputs(), dim, print->segments, /*stride=*/1,
+                                         all.front().getDimShardings()[dim].getAxes());
+    shardings[joined] = all.back();
+    op.replaceAllUsesWith(joined);
+    op.erase();
+    return true;
+  }
+
   /// Along windows, the edges of neighbors may provide everything that the device lacks. `all` is then whole there.
   void exchangeEdges(Operation *op, MutableArrayRef<sdy::TensorShardingAttr> all) {
     const unsigned inputs = std::min(stablehlo::getNumWindowedOperands(op), op->getNumOperands());
-    if (!inputs || !op->getNumResults())
+    if (!inputs || !op->getNumResults() || isa<stablehlo::ConcatenateOp>(op))
       return;
     auto axesAlong = [&](unsigned tensor, int64_t dim) {
       auto lists = axesOf(all[tensor]);
       return dim < static_cast<int64_t>(lists.size()) ? lists[dim] : SmallVector<sdy::AxisRefAttr>();
     };
-    SmallVector<std::pair<stablehlo::WindowedDim, stablehlo::Footprint>> found;
+    SmallVector<std::pair<stablehlo::WindowedDim, stablehlo::Footprint>, 0> found;
     withGlobalOperands(op, [&] {
       for (const stablehlo::WindowedDim &window : stablehlo::getWindowedDims(op)) {
         const SmallVector<sdy::AxisRefAttr> axes = axesAlong(0, window.operand);
@@ -245,8 +273,9 @@ private:
       for (unsigned i = 0; i < inputs; ++i) {
         ArrayRef<sdy::AxisRefAttr> axes = all[i].getDimShardings()[window.operand].getAxes();
         Value value =
-            window.kind == stablehlo::WindowKind::Mirror
-                ? collectives.mirrored(builder, op->getOperand(i), axes)
+            window.kind == stablehlo::WindowKind::Mirror ? collectives.mirrored(builder, op->getOperand(i), axes)
+            : !print.segments.empty()
+                ? collectives.assembled(builder, op->getOperand(i), window.operand, print.segments, window.stride, axes)
                 : collectives.window(builder, op->getOperand(i), window.operand, print, getWindowFill(op, i), axes);
         all[i] = withWhole(all[i], window.operand);
         // Windows that end at the ends of parts take a part unchanged, and other ops see a part in it.

@@ -101,10 +101,14 @@ func.func @dynamic_places(%a: tensor<4x8xf32>, %u: tensor<4x2xf32>, %i: tensor<i
   %1 = stablehlo.dynamic_update_slice %a, %u, %i, %i : (tensor<4x8xf32>, tensor<4x2xf32>, tensor<i32>, tensor<i32>) -> tensor<4x8xf32>
   return
 }
+// Devices read the rows that they hold, and the results are summed, as in Shardy; a table that is smaller than what is
+// read of it is gathered.
 // CHECK-LABEL: @gather(
-// CHECK: sdy.sharding_rule = #sdy.op_sharding_rule<([l, k], [i, j])->([i, j, k]) {i=2, j=4, k=32, l=16} need_replication={l}>
-func.func @gather(%t: tensor<16x32xf32>, %i: tensor<2x4xi32>) {
+// CHECK: sdy.sharding_rule = #sdy.op_sharding_rule<([l, k], [i, j])->([i, j, k]) {i=2, j=4, k=32, l=16} reduction={l}>
+// CHECK: sdy.sharding_rule = #sdy.op_sharding_rule<([l, k], [i, j])->([i, j, k]) {i=2, j=4, k=32, l=8} need_replication={l}>
+func.func @gather(%t: tensor<16x32xf32>, %s: tensor<8x32xf32>, %i: tensor<2x4xi32>) {
   %0 = "stablehlo.gather"(%t, %i) <{dimension_numbers = #stablehlo.gather<offset_dims = [2], collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 2>, slice_sizes = array<i64: 1, 32>}> : (tensor<16x32xf32>, tensor<2x4xi32>) -> tensor<2x4x32xf32>
+  %1 = "stablehlo.gather"(%s, %i) <{dimension_numbers = #stablehlo.gather<offset_dims = [2], collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 2>, slice_sizes = array<i64: 1, 32>}> : (tensor<8x32xf32>, tensor<2x4xi32>) -> tensor<2x4x32xf32>
   return
 }
 // CHECK-LABEL: @scatter(
