@@ -92,32 +92,38 @@ void unsqueeze(const Op &op, Results &results) {
 
 /// The size of begin, begin + step, … up to end; negative positions count from the end.
 int64_t sliceSize(const Op &op, size_t dim, int64_t size, int64_t begin, int64_t end, int64_t step,
-                  std::string_view beginName, std::string_view endName) {
-  if (step < 1)
-    failAttribute(op, "step", "is ", step, " in dimension ", dim, "; expected 1 or more");
+                  std::string_view beginName, std::string_view endName, bool isForward = true) {
+  if (step < 1 && (isForward || step == 0))
+    failAttribute(op, "step", "is ", step, " in dimension ", dim, "; expected ",
+                  isForward ? "1 or more" : "a number other than 0");
   const auto from = begin < 0 ? add(begin, size) : begin, to = end < 0 ? add(end, size) : end;
   if (!from || *from < 0 || *from > size)
     failAttribute(op, beginName, "is ", begin, " in dimension ", dim, " of size ", size);
   if (!to || *to < 0 || *to > size)
     failAttribute(op, endName, "is ", end, " in dimension ", dim, " of size ", size);
-  if (*to < *from)
-    failAttribute(op, endName, "is ", end, ", before ", Name{beginName}, " ", begin, ", in dimension ", dim,
-                  " of size ", size);
-  return ceilDivide(*to - *from, step);
+  if (step > 0 ? *to < *from : *to > *from)
+    failAttribute(op, endName, "is ", end, step > 0 ? ", before " : ", after ", Name{beginName}, " ", begin,
+                  ", in dimension ", dim, " of size ", size);
+  if (step < 0 && *from == size && *to < size)
+    failAttribute(op, beginName, "is ", begin, " in dimension ", dim, " of size ", size, "; expected less, as ",
+                  Name{"step"}, " is ", step);
+  return ceilDivide(step > 0 ? *to - *from : *from - *to, step > 0 ? step : -step);
 }
 
-Sizes sliced(const Op &op, View input, const Sizes &begins, const Sizes &ends, const Sizes &steps) {
+Sizes sliced(const Op &op, View input, const Sizes &begins, const Sizes &ends, const Sizes &steps,
+             bool isForward = true) {
   Sizes shape;
   for (size_t d = 0; d < input.size(); ++d)
-    shape.push_back(sliceSize(op, d, input[d], begins[d], ends[d], steps[d], "begins", "ends"));
+    shape.push_back(sliceSize(op, d, input[d], begins[d], ends[d], steps[d], "begins", "ends", isForward));
   return shape;
 }
 
 void slice(const Op &op, Results &results) {
   const View input = shapeOf(op, "input");
   const size_t rank = input.size();
-  results.push_back(
-      sliced(op, input, integers(op, "begins", rank), integers(op, "ends", rank), integers(op, "step", rank)));
+  results.push_back(sliced(op, input, integers(op, "begins", rank), integers(op, "ends", rank),
+                           integers(op, "step", rank),
+                           /*isForward=*/false));
 }
 
 /// Begins and ends are values: the shape is that of the declared result unless they are known.

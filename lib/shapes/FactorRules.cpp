@@ -211,7 +211,7 @@ bool roll(const Op &op, Factors &factors) {
 bool slice(const Op &op, Factors &factors) {
   const View in = factors.operand(0), out = factors.result(0);
   factors.statesSizes("ends", 0);
-  // A slice goes forward: one of the dimension's size is all of it.
+  // A slice backward has fewer elements: one of the dimension's size is all of it.
   return partly(factors, [&](int64_t dim) { return sizeAt(in, dim) != sizeAt(out, dim); });
 }
 /// Along one dimension, indices are positions.

@@ -121,11 +121,24 @@ static LogicalResult takeFrom(Lowering &lowering, ArrayRef<int64_t> begins, Arra
 static LogicalResult slice(Lowering &lowering) {
   auto op = cast<ttir::SliceStaticOp>(lowering.op);
   SmallVector<int64_t> begins, steps;
+  const ArrayRef<int64_t> shape = lowering.result().getShape();
+  SmallVector<AffineExpr> places = identity(lowering, shape.size());
+  bool isForward = true;
   for (auto [d, size] : llvm::enumerate(lowering.type(0).getShape())) {
     begins.push_back(fromEnd(integerOf(op.getBegins()[d]), size));
     steps.push_back(integerOf(op.getStep()[d]));
+    // The same elements forward, and then in reverse.
+    if (steps.back() < 0) {
+      isForward = false;
+      begins.back() += (shape[d] - 1) * steps.back();
+      steps.back() = -steps.back();
+      places[d] = shape[d] - 1 - lowering.dim(d);
+    }
   }
-  return takeFrom(lowering, begins, steps);
+  if (isForward || lowering.result().getNumElements() == 0)
+    return takeFrom(lowering, begins, steps);
+  Value part = extract(lowering, lowering.operands[0], hostType(lowering.result()), begins, steps);
+  return lowering.give(lowering.moved(part, places, shape));
 }
 
 static LogicalResult index(Lowering &lowering) {

@@ -7,6 +7,7 @@
 #include "ttmlir/Dialect/TTIR/IR/Ops/IndexOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/IndexSelectOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/ReverseOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/SliceStaticOp.h"
 #include "ttmlir/Dialect/TTNN/IR/Ops/ArangeOp.h"
 #include "ttmlir/Dialect/TTNN/IR/Ops/ConcatOp.h"
 #include "ttmlir/Dialect/TTNN/IR/Ops/EmbeddingOp.h"
@@ -104,6 +105,37 @@ struct LowerReverse : OpConversionPattern<ttir::ReverseOp> {
   }
 };
 
+/// Takes the elements of a slice that goes backward in the order of the input, and reverses them: the library's slices
+/// go forward.
+struct LowerBackwardSlice : OpConversionPattern<ttir::SliceStaticOp> {
+  explicit LowerBackwardSlice(MLIRContext *context) : OpConversionPattern(context, /*benefit=*/2) {}
+  LogicalResult matchAndRewrite(ttir::SliceStaticOp op, OpAdaptor, ConversionPatternRewriter &rewriter) const override {
+    SmallVector<int32_t> begins, ends, steps;
+    SmallVector<int64_t> reversed;
+    const auto number = [](Attribute value) { return static_cast<int32_t>(cast<IntegerAttr>(value).getInt()); };
+    for (auto [dim, size] : llvm::enumerate(shapeOf(op.getInput()))) {
+      begins.push_back(number(op.getBegins()[dim]));
+      ends.push_back(number(op.getEnds()[dim]));
+      steps.push_back(number(op.getStep()[dim]));
+      if (steps.back() > 0)
+        continue;
+      const auto count = static_cast<int32_t>(shapeOf(op.getResult())[dim]);
+      const int32_t from = begins.back() + (begins.back() < 0 ? static_cast<int32_t>(size) : 0);
+      begins.back() = count ? from + (count - 1) * steps.back() : 0;
+      ends.back() = count ? from + 1 : 0;
+      steps.back() = count > 1 ? -steps.back() : 1;
+      reversed.push_back(static_cast<int64_t>(dim));
+    }
+    if (reversed.empty())
+      return rewriter.notifyMatchFailure(op, "goes forward");
+    Value part = ttir::SliceStaticOp::create(rewriter, op.getLoc(), op.getType(), op.getInput(),
+                                             rewriter.getI32ArrayAttr(begins), rewriter.getI32ArrayAttr(ends),
+                                             rewriter.getI32ArrayAttr(steps));
+    rewriter.replaceOpWithNewOp<ttir::ReverseOp>(op, op.getType(), part, reversed);
+    return success();
+  }
+};
+
 /// A constant, because shapes are known.
 struct LowerGetDimensionSize : OpConversionPattern<ttir::GetDimensionSizeOp> {
   using OpConversionPattern::OpConversionPattern;
@@ -121,5 +153,6 @@ struct LowerGetDimensionSize : OpConversionPattern<ttir::GetDimensionSizeOp> {
 } // namespace
 
 void ttnn::addSelectionPatterns(RewritePatternSet &patterns) {
-  patterns.add<LowerGetDimensionSize, LowerIndex, LowerIndexSelect, LowerReverse>(patterns.getContext());
+  patterns.add<LowerBackwardSlice, LowerGetDimensionSize, LowerIndex, LowerIndexSelect, LowerReverse>(
+      patterns.getContext());
 }

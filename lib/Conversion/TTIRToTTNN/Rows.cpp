@@ -187,6 +187,7 @@ static std::vector<Row> rows() {
       row<ttir::RepeatOp, ttnn::RepeatOp>({{"repeat_dimensions", "repeat_dims", toShape}}),
       row<ttir::RequantizeUnrolledOp, ttnn::RequantizeOp>(),
       row<ttir::ScatterOp, ttnn::ScatterOp>({{"dim", "dim", toSigned<32>}}),
+      row<ttir::SliceStaticOp, ttnn::SliceStaticOp>(),
       row<ttir::SortOp, ttnn::SortOp>({{"dim", "dim", toSigned<8>}}),
       row<ttir::TopKOp, ttnn::TopKOp>({{"dim", "dim", toSigned<32>}}),
       row<ttir::TypecastOp, ttnn::TypecastOp>({{"conservative_folding", ""}}),

@@ -85,14 +85,15 @@ template <class Op> std::optional<SliceRange> sliceOf(Op op) {
   RankedTensorType from = tensorType(op.getInput()), to = tensorType(op.getResult());
   for (auto [begin, step, size, count] : llvm::zip_equal(range.begins, range.steps, from.getShape(), to.getShape())) {
     begin += begin < 0 ? size : 0;
-    if (begin < 0 || step < 1 || count < 1 || begin + (count - 1) * step >= size)
+    const int64_t last = begin + (count - 1) * step;
+    if (std::min(begin, last) < 0 || step == 0 || count < 1 || std::max(begin, last) >= size)
       return std::nullopt;
   }
   return range;
 }
 
 template <class Op> OpFoldResult slice(Op op, Attribute constant) {
-  // Slices go forward: one with its input's size takes all of it.
+  // A slice backward ends before the first element: one with its input's size takes all of it, forward.
   if (OpFoldResult same = forward(op.getResult(), op.getInput()))
     return same;
   std::optional<SliceRange> range = constant ? sliceOf(op) : std::nullopt;
@@ -122,8 +123,9 @@ template <class Ops, class Op> struct SliceOfSlice : OpRewritePattern<Op> {
     for (auto [b1, s1, b2, s2, count] : llvm::zip_equal(first->begins, first->steps, second->begins, second->steps,
                                                         tensorType(op.getResult()).getShape())) {
       begins.push_back(b1 + b2 * s1);
-      steps.push_back(s1 * s2);
-      ends.push_back(begins.back() + (count - 1) * s1 * s2 + 1);
+      // Steps of a single element may be of any size.
+      steps.push_back(llvm::isInt<32>(s1 * s2) ? s1 * s2 : 1);
+      ends.push_back(begins.back() + (count - 1) * s1 * s2 + (steps.back() > 0 ? 1 : -1));
     }
     rewriter.replaceOpWithNewOp<Op>(op, op.getResult().getType(), inner.getInput(), rewriter.getI32ArrayAttr(begins),
                                     rewriter.getI32ArrayAttr(ends), rewriter.getI32ArrayAttr(steps));

@@ -135,6 +135,9 @@ DATA_MOVEMENT = {
         case((64, 128), begins=[0, 32], ends=[32, 128], step=[1, 1]),
         case((33, 65), begins=[1, 3], ends=[33, 60], step=[2, 7]),
         case((2, 3, 33), begins=[0, 0, -5], ends=[2, 3, -1], step=[1, 2, 1]),
+        # Backward; the end is not part of the result.
+        case((33, 65), begins=[32, -1], ends=[0, 3], step=[-1, -7]),
+        case((4, 6), begins=[-1, 5], ends=[0, 0], step=[-3, -2]),
         wrong=[
             (
                 case((4, 4), begins=[0], ends=[4], step=[1]),
@@ -142,7 +145,15 @@ DATA_MOVEMENT = {
             ),
             (
                 case((4, 4), begins=[0, 0], ends=[4, 4], step=[0, 1]),
-                "attribute 'step' is 0 in dimension 0; expected 1 or more",
+                "attribute 'step' is 0 in dimension 0; expected a number other than 0",
+            ),
+            (
+                case((4, 4), begins=[0, 1], ends=[4, 3], step=[1, -1]),
+                "attribute 'ends' is 3, after 'begins' 1, in dimension 1 of size 4",
+            ),
+            (
+                case((4, 4), begins=[0, 4], ends=[4, 3], step=[1, -1]),
+                "attribute 'begins' is 4 in dimension 1 of size 4; expected less, as 'step' is -1",
             ),
             (case((4, 4), begins=[0, 5], ends=[4, 9], step=[1, 1]), "attribute 'begins' is 5 in dimension 1 of size 4"),
         ],

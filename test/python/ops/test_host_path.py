@@ -76,6 +76,11 @@ EMPTY: dict[str, tuple[list[Shape], Callable[..., Any], Callable[..., torch.Tens
         lambda b, x: b.slice_static(x, begins=[1, 2], ends=[1, 4], step=[1, 1]),
         lambda x: x[1:1, 2:4],
     ),
+    "slice backward": (
+        [(3, 4)],
+        lambda b, x: b.slice_static(x, begins=[1, 3], ends=[1, 0], step=[-1, -2]),
+        lambda x: x[1:1, 2:4],
+    ),
     "pad": ([(0, 4)], lambda b, x: b.pad(x, padding=[1, 1, 0, 0], value=1.5), lambda x: torch.full((2, 4), 1.5)),
     "reshape": ([(0, 4)], lambda b, x: b.reshape(x, shape=[2, 0, 7]), lambda x: x.reshape(2, 0, 7)),
     "reshape to rank 1": ([(2, 0, 7)], lambda b, x: b.reshape(x, shape=[0]), lambda x: x.reshape(0)),

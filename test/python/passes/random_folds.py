@@ -253,7 +253,10 @@ def piece(f: Function) -> None:
             end, step = f.choice.randint(begin + 1, n), f.choice.choice([1, 1, 2])
             if f.choice.random() < 0.5:
                 begin, end, step = 0, n, 1
-            shape.append(-(-(end - begin) // step))
+            elif n > 1 and f.choice.random() < 0.3:  # backward
+                begin = f.choice.randrange(1, n)
+                end, step = f.choice.randrange(begin), f.choice.choice([-1, -2])
+            shape.append(-(-abs(end - begin) // abs(step)))
             begins.append(begin - (n if f.choice.random() < 0.3 else 0))
             ends.append(end)
             steps.append(step)

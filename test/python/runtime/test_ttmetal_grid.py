@@ -95,6 +95,7 @@ MOVES: list[tuple[str, Sequence[tuple[int, ...]], Build]] = [
     ("to a scalar", [(1,)], lambda b, x: b.reshape(x, [])),
     ("slice", [(40, 50)], lambda b, x: b.slice_static(x, begins=[3, 5], ends=[33, 49], step=[1, 1])),
     ("slice by steps", [(40, 50)], lambda b, x: b.slice_static(x, begins=[0, 1], ends=[40, 50], step=[3, 2])),
+    ("slice backward", [(40, 50)], lambda b, x: b.slice_static(x, begins=[39, -1], ends=[2, 0], step=[-3, -1])),
     ("concat rows", [(3, 40), (5, 40)], lambda b, x, y: b.concat([x, y], dim=0)),
     ("concat columns", [(3, 40), (3, 7)], lambda b, x, y: b.concat([x, y, x], dim=-1)),
     ("pad", [(2, 3, 40)], lambda b, x: b.pad(x, padding=[1, 0, 0, 1, 2, 2], value=-1.0)),

@@ -48,7 +48,8 @@ defm Transpose : TT_Both<"transpose", TT_Unary, (ins SI32Attr:$dim0, SI32Attr:$d
 let hasFolder = 1 in
 defm SliceStatic : TT_Both<"slice_static", TT_Unary,
     (ins I32ArrayAttr:$begins, I32ArrayAttr:$ends, I32ArrayAttr:$step),
-    "Every `step`-th value from `begins` up to, not including, `ends`; negative positions count from the end.",
+    "Every `step`-th value from `begins` to, not including, `ends`; negative positions count from the end, and negative "
+    "steps go backward.",
     "slice", [TT_MovesValues]>;
 let hasFolder = 1 in
 defm RepeatInterleave : TT_Both<"repeat_interleave", TT_Unary, (ins UI32Attr:$repeats, SI32Attr:$dim),

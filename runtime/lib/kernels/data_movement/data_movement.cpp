@@ -103,7 +103,8 @@ std::unique_ptr<Kernel> makeSlice(const OpCall &call) {
     // Negative positions count from the end.
     const int64_t begin = begins[d] < 0 ? begins[d] + shape[d] : begins[d];
     const int64_t end = ends[d] < 0 ? ends[d] + shape[d] : ends[d];
-    dims[d] = (end - begin + steps[d] - 1) / steps[d];
+    // Negative steps go backward.
+    dims[d] = (std::abs(end - begin) + std::abs(steps[d]) - 1) / std::abs(steps[d]);
     offset += begin * strides[d];
     strides[d] *= dims[d] > 1 ? steps[d] : 1;
   }

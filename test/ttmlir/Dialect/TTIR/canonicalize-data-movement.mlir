@@ -129,3 +129,16 @@ func.func @reductions(%x: tensor<4x1xf32>) -> (tensor<4x1xf32>, tensor<4xf32>, t
   %2 = "ttir.sum"(%x) <{dim_arg = [1 : i32], keep_dim = true}> : (tensor<4x1xf32>) -> tensor<4x1xf32>
   return %0, %1, %2 : tensor<4x1xf32>, tensor<4xf32>, tensor<4x1xf32>
 }
+
+// Rows 7, 5, 3, 1, of which the last three in reverse; columns 3 and 1.
+// CHECK-LABEL: @slices_backward
+// CHECK-NEXT: %[[C:.*]] = "ttir.constant"() <{value = dense<[6, 4, 2]> : tensor<3xi32>}>
+// CHECK-NEXT: %[[R:.*]] = "ttir.slice_static"(%arg0) <{begins = [1 : i32, 3 : i32], ends = [6 : i32, 0 : i32], step = [2 : i32, -2 : i32]}> : (tensor<8x4xf32>) -> tensor<3x2xf32>
+// CHECK-NEXT: return %[[R]], %[[C]]
+func.func @slices_backward(%x: tensor<8x4xf32>) -> (tensor<3x2xf32>, tensor<3xi32>) {
+  %0 = "ttir.slice_static"(%x) <{begins = [7 : i32, 0 : i32], ends = [0 : i32, 4 : i32], step = [-2 : i32, 1 : i32]}> : (tensor<8x4xf32>) -> tensor<4x4xf32>
+  %1 = "ttir.slice_static"(%0) <{begins = [3 : i32, 3 : i32], ends = [0 : i32, -4 : i32], step = [-1 : i32, -2 : i32]}> : (tensor<4x4xf32>) -> tensor<3x2xf32>
+  %2 = "ttir.constant"() <{value = dense<[0, 1, 2, 3, 4, 5, 6, 7]> : tensor<8xi32>}> : () -> tensor<8xi32>
+  %3 = "ttir.slice_static"(%2) <{begins = [-2 : i32], ends = [1 : i32], step = [-2 : i32]}> : (tensor<8xi32>) -> tensor<3xi32>
+  return %1, %3 : tensor<3x2xf32>, tensor<3xi32>
+}

@@ -129,8 +129,33 @@ func.func @slice_order(%a0: tensor<2xf32>) {
 // -----
 
 func.func @slice_step(%a0: tensor<2xf32>) {
-  // expected-error@+1 {{'ttir.slice_static' op attribute 'step' is -1 in dimension 0; expected 1 or more}}
-  %0 = "ttir.slice_static"(%a0) <{begins = [1 : i32], ends = [0 : i32], step = [-1 : i32]}> : (tensor<2xf32>) -> tensor<1xf32>
+  // expected-error@+1 {{'ttir.slice_static' op attribute 'step' is 0 in dimension 0; expected a number other than 0}}
+  %0 = "ttir.slice_static"(%a0) <{begins = [1 : i32], ends = [0 : i32], step = [0 : i32]}> : (tensor<2xf32>) -> tensor<1xf32>
+  return
+}
+
+// -----
+
+func.func @slice_backward_forward(%a0: tensor<4xf32>) {
+  // expected-error@+1 {{'ttir.slice_static' op attribute 'ends' is 3, after 'begins' 1, in dimension 0 of size 4}}
+  %0 = "ttir.slice_static"(%a0) <{begins = [1 : i32], ends = [3 : i32], step = [-1 : i32]}> : (tensor<4xf32>) -> tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @slice_backward_from_the_end(%a0: tensor<4xf32>) {
+  // expected-error@+1 {{'ttir.slice_static' op attribute 'begins' is 4 in dimension 0 of size 4; expected less, as 'step' is -2}}
+  %0 = "ttir.slice_static"(%a0) <{begins = [4 : i32], ends = [0 : i32], step = [-2 : i32]}> : (tensor<4xf32>) -> tensor<2xf32>
+  return
+}
+
+// -----
+
+// The end is not part of a slice.
+func.func @slice_backward_to_the_first(%a0: tensor<4xf32>) {
+  // expected-error@+1 {{'ttir.slice_static' op result is 'tensor<4xf32>'; expected shape 3}}
+  %0 = "ttir.slice_static"(%a0) <{begins = [3 : i32], ends = [0 : i32], step = [-1 : i32]}> : (tensor<4xf32>) -> tensor<4xf32>
   return
 }
 
