@@ -7,17 +7,20 @@ A program has the call as `stablehlo.custom_call @tt.host_call`, with a name tha
 from __future__ import annotations
 
 import ctypes
+import functools
 import os
 import signal
 import threading
 import traceback
 import weakref
+import zlib
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import ml_dtypes
 import numpy as np
-from jax._src import callback, checkify, debugging, dtypes
+from jax._src import callback, checkify, debugging, distributed, dtypes
 from jax._src.interpreters import mlir
 from jax._src.lib.mlir.dialects import hlo
 from jax._src.sharding_impls import SPMDAxisContext
@@ -127,9 +130,34 @@ def _give(value: np.ndarray, to: np.ndarray, number: int) -> None:
 
 # By name. Programs, and what JAX knows of them, keep the functions alive.
 _functions: weakref.WeakValueDictionary[str, _Function] = weakref.WeakValueDictionary()
-_process = os.urandom(8).hex()  # a program that another process made, and a cache gives back, calls none of ours
-_count = 0
+_counts: Counter[Any] = Counter()
 _library: Any = None
+_STORED = "tt/callbacks"  # key of jax.distributed
+
+
+@functools.cache
+def _run() -> str:
+    """Returns a text that all processes of this run have: a program of another run, from a cache, calls nothing."""
+    state = distributed.global_state
+    own = os.urandom(8).hex()
+    if state.client is None or (state.num_processes or 1) == 1:
+        return own
+    if state.process_id == 0:
+        state.client.key_value_set(_STORED, own)
+    return str(state.client.blocking_key_value_get(_STORED, 60_000))
+
+
+def _name(ctx: Any, function: _Function) -> str:
+    """Names a callback. All processes of a program give it the same name, whatever programs of their own they have."""
+    axes = ctx.module_context.axis_context
+    chips = getattr(axes, "device_assignment", None)
+    if chips is None and (mesh := getattr(axes, "mesh", None)) is not None:
+        chips = getattr(mesh, "_flat_devices_tuple", mesh)
+    text = str((chips, function.ins, function.outs))
+    known = f"{getattr(function.function, '__name__', 'callback')}.{_run()}.{zlib.crc32(text.encode()):08x}"
+    _counts[known] += 1
+    # Such a call is made by one process, which gives its results to the others: see interpreter.cpp.
+    return f"{known}.{_counts[known]}" + ("" if isinstance(axes, SPMDAxisContext) else ".whole")
 
 
 @_Caller
@@ -169,10 +197,8 @@ def _emit(
     **_: Any,
 ) -> tuple[Sequence[Any], Any, Any]:
     """Replaces JAX's `emit_python_callback`. Programs run in order, so the token is passed on unchanged."""
-    global _count
     result = _Function(callback, list(operand_avals), list(result_avals))
-    name = f"{getattr(callback, '__name__', 'callback')}.{_process}.{_count}"
-    _count += 1
+    name = _name(ctx, result)
     _functions[name] = result
     ctx.module_context.add_keepalive(result)
     # Each chip calls, even if its operands are the same on all.

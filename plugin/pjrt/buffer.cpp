@@ -29,6 +29,7 @@ ttnn::Tensor placed(const ttnn::Tensor &host, PJRT_Device &device) {
 
 PJRT_Buffer *make(PJRT_Memory &memory, const TypeInfo &type, std::span<const int64_t> dims,
                   std::shared_ptr<std::byte> values, Order order = {}) {
+  requireAddressable(*memory.device, "an array");
   auto buffer = std::make_unique<PJRT_Buffer>();
   buffer->device = memory.device;
   buffer->memory = &memory;
@@ -62,7 +63,7 @@ std::shared_ptr<std::byte> hostValues(PJRT_Buffer &buffer, const char *what) {
 PJRT_Memory &memoryOf(PJRT_Client &client, PJRT_Device *device, PJRT_Memory *memory) {
   if (memory)
     return *memory;
-  return (device ? *device : deviceById(client, 0)).memory();
+  return (device ? device : client.addressable.front())->memory();
 }
 
 PJRT_Buffer *copyTo(PJRT_Buffer &source, PJRT_Memory &memory) {
@@ -116,22 +117,18 @@ PJRT_Buffer *resultBuffer(PJRT_Device &device, const Slot &slot, ttnn::Tensor te
   return buffer.release();
 }
 
-ttnn::Tensor partOf(const ttnn::Tensor &result, size_t part, PJRT_Device &device) {
+ttnn::Tensor partOf(const ttnn::Tensor &result, std::shared_ptr<std::byte> values, PJRT_Device &device) {
   // A separate copy: kernels for one chip's values differ from those for another's.
   TensorSpec spec = result.spec();
   spec.distributed = false;
   spec.memory = deviceMemory;
   const runtime::Device &chip = device.chip();
   auto allocation = chip->allocate(sim::footprint(chip->chip(), spec), "an array of JAX, " + toString(spec.shape));
-  return ttnn::Tensor::onDevice(std::move(spec), {result.share(result.shards() == 1 ? 0 : part)}, chip,
-                                std::move(allocation));
+  return ttnn::Tensor::onDevice(std::move(spec), {std::move(values)}, chip, std::move(allocation));
 }
 
-ttnn::Tensor joined(std::span<const ttnn::Tensor> parts, const runtime::Device &mesh, const TensorSpec &expected,
+ttnn::Tensor joined(ttnn::Tensor::Shards shards, const runtime::Device &mesh, const TensorSpec &expected,
                     const std::string &what) {
-  ttnn::Tensor::Shards shards;
-  for (const ttnn::Tensor &part : parts)
-    shards.push_back(part.share());
   TensorSpec spec = expected;
   if (spec.memory.buffer == BufferType::SystemMemory)
     return ttnn::Tensor::fromShards(std::move(spec), std::move(shards),

@@ -40,10 +40,10 @@ namespace tt::pjrt {
 PJRT_Buffer *resultBuffer(PJRT_Device &device, const Slot &slot, ttnn::Tensor tensor);
 /// Returns a buffer without values.
 PJRT_Buffer *deletedBuffer(PJRT_Device &device, const Slot &slot);
-/// The values of one chip, or of all if they are equal, of a result of a program that ran on a mesh.
-ttnn::Tensor partOf(const ttnn::Tensor &result, size_t part, PJRT_Device &device);
-/// Joins the tensors of chips to one tensor of the mesh, which shares their values.
-ttnn::Tensor joined(std::span<const ttnn::Tensor> parts, const runtime::Device &mesh, const TensorSpec &expected,
+/// A tensor of one chip with values of a result of a program that ran on a mesh.
+ttnn::Tensor partOf(const ttnn::Tensor &result, std::shared_ptr<std::byte> values, PJRT_Device &device);
+/// Joins the values of chips to one tensor of the mesh; there are none of chips that another process simulates.
+ttnn::Tensor joined(ttnn::Tensor::Shards parts, const runtime::Device &mesh, const TensorSpec &expected,
                     const std::string &what);
 /// The buffer as a program requires it. Throws PluginError for a deleted one; `what` names it.
 ttnn::Tensor argumentTensor(PJRT_Buffer &buffer, PJRT_Device &device, const TensorSpec &expected,

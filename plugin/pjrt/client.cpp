@@ -4,6 +4,7 @@
 #include "client.h"
 #include "functions.h"
 #include "tt/runtime/runtime.h"
+#include "tt/sim/published.h"
 #include "tt/sim/ranks.h"
 
 #include <cstdlib>
@@ -12,24 +13,31 @@
 using namespace tt;
 using namespace tt::pjrt;
 
+/// Opens a mesh without the ranks of mpirun: processes of JAX make calls of their own.
+static runtime::Device open(const sim::MeshOptions &options, std::shared_ptr<sim::Ranks> ranks) {
+  runtime::Device device = sim::MeshDevice::open(options, std::move(ranks));
+  sim::publish(*device);
+  return device;
+}
+
 const runtime::Device &PJRT_Device::chip() {
   std::lock_guard lock(mutex);
   if (!opened) {
     sim::MeshOptions options;
     options.arch = client->topology->mesh.arch;
-    opened = runtime::openMeshDevice(options);
+    opened = open(options, nullptr);
   }
   return opened;
 }
 
-const runtime::Device &PJRT_Client::mesh(uint32_t rows, uint32_t columns) {
+const runtime::Device &PJRT_Client::mesh(uint32_t rows, uint32_t columns, const std::vector<uint32_t> &members) {
   std::lock_guard lock(mutex);
-  runtime::Device &opened = meshes[{rows, columns}];
+  runtime::Device &opened = meshes[{rows, columns, members}];
   if (!opened) {
     sim::MeshOptions options;
     options.arch = topology->mesh.arch;
     options.rows = rows, options.columns = columns;
-    opened = runtime::openMeshDevice(options);
+    opened = open(options, members.empty() ? nullptr : processes->ranks(members));
   }
   return opened;
 }
@@ -46,6 +54,13 @@ PJRT_Device &deviceById(const PJRT_Client &client, int64_t id) {
     invalid("there is no device " + std::to_string(id) + "; the mesh has " + std::to_string(client.devices.size()) +
             " chips");
   return *client.devices[id];
+}
+
+void requireAddressable(const PJRT_Device &device, const std::string &what) {
+  if (!device.client->isAddressable(device))
+    invalid(what + " is for " + device.description->debug + " of process " +
+            std::to_string(device.description->process) + ", and this is process " +
+            std::to_string(device.client->topology->process));
 }
 
 namespace {
@@ -95,17 +110,27 @@ Requested option(std::span<const PJRT_NamedValue> given, std::string_view name, 
   return {set ? set : "", std::string("environment variable ") + variable};
 }
 
-sim::MeshOptions meshOf(std::span<const PJRT_NamedValue> given) {
+/// Reads the process and the number of processes, which jax.distributed adds.
+std::pair<uint32_t, uint32_t> processesOf(std::span<const PJRT_NamedValue> given) {
+  int64_t process = 0, processes = 1;
   for (const PJRT_NamedValue &row : given) {
     const std::string_view name(row.name, row.name_size);
-    // What jax.distributed adds.
-    if (name == "num_nodes" && row.type == PJRT_NamedValue_kInt64 && row.int64_value > 1)
-      unimplemented("jax.distributed has " + std::to_string(row.int64_value) +
-                    " processes; expected 1: one process has all chips of a mesh of tt");
-    if (name != "mesh" && name != "arch" && name != "node_id" && name != "num_nodes")
+    if (name == "node_id" || name == "num_nodes") {
+      if (row.type != PJRT_NamedValue_kInt64)
+        invalid("option " + std::string(name) + " is no integer");
+      (name == "node_id" ? process : processes) = row.int64_value;
+    } else if (name != "mesh" && name != "arch")
       invalid("option " + std::string(name) + " is not known; known: arch, mesh, node_id, num_nodes");
   }
+  if (processes < 1 || processes > sim::maxChips || process < 0 || process >= processes)
+    invalid("jax.distributed has process " + std::to_string(process) + " of " + std::to_string(processes) +
+            "; expected one below the number of processes, and 1 to " + std::to_string(sim::maxChips) + " processes");
+  return {static_cast<uint32_t>(process), static_cast<uint32_t>(processes)};
+}
+
+sim::MeshOptions meshOf(std::span<const PJRT_NamedValue> given, uint32_t processes) {
   sim::MeshOptions mesh;
+  mesh.columns = processes; // one chip for each, unless told otherwise
   const Requested shape = option(given, "mesh", "TTMLIR_MESH"), arch = option(given, "arch", "TTMLIR_ARCH");
   try {
     if (!shape.value.empty()) {
@@ -126,6 +151,9 @@ sim::MeshOptions meshOf(std::span<const PJRT_NamedValue> given) {
   const uint64_t chips = uint64_t(mesh.rows) * mesh.columns;
   if (!chips || chips > sim::maxChips)
     invalid(shape.where + " is '" + shape.value + "': a mesh has 1 to " + std::to_string(sim::maxChips) + " chips");
+  if (chips < processes)
+    invalid(shape.where + " is '" + shape.value + "': " + std::to_string(chips) + " chips for the " +
+            std::to_string(processes) + " processes of jax.distributed; expected one for each at least");
   return mesh;
 }
 
@@ -136,17 +164,26 @@ PJRT_NamedValue named(std::string_view name) {
   return value;
 }
 
+/// Each process has a contiguous range of the chips.
+uint32_t processOf(uint32_t chip, uint32_t chips, uint32_t processes) {
+  return static_cast<uint32_t>((uint64_t(chip + 1) * processes - 1) / chips);
+}
+
 std::unique_ptr<PJRT_TopologyDescription> topologyOf(std::span<const PJRT_NamedValue> given) {
   auto topology = std::make_unique<PJRT_TopologyDescription>();
-  topology->mesh = meshOf(given);
+  std::tie(topology->process, topology->processes) = processesOf(given);
+  topology->mesh = meshOf(given, topology->processes);
+  const uint32_t chips = topology->mesh.rows * topology->mesh.columns;
   const std::string arch(toString(topology->mesh.arch));
   const int64_t columns = topology->mesh.columns;
   for (int64_t i = 0; i < topology->mesh.rows * columns; ++i) {
     auto &made = topology->descriptions.emplace_back(std::make_unique<PJRT_DeviceDescription>());
     made->id = static_cast<int>(i);
+    made->process = static_cast<int>(processOf(static_cast<uint32_t>(i), chips, topology->processes));
     made->kind = made->arch = arch;
     made->coordinates = {i / columns, i % columns};
-    made->text = "TtDevice(id=" + std::to_string(i) + ")";
+    made->text = "TtDevice(id=" + std::to_string(i) +
+                 (topology->processes > 1 ? ", process_index=" + std::to_string(made->process) : "") + ")";
     made->debug = "tt:" + std::to_string(i) + " (simulated " + arch + ", row " + std::to_string(i / columns) +
                   ", column " + std::to_string(i % columns) + ")";
     PJRT_NamedValue coordinates = named("coords"), name = named("arch");
@@ -227,11 +264,20 @@ void eventSet(PJRT_Event_Set_Args &args) {
 //===- Client -------------------------------------------------------------===//
 
 void clientCreate(PJRT_Client_Create_Args &args) {
-  if (const auto ranks = sim::worldRanks())
-    unimplemented("mpirun started " + std::to_string(ranks->size()) +
-                  " processes; expected 1: programs of JAX on tt run in one process, which has all chips of the mesh");
   auto client = std::make_unique<PJRT_Client>();
   client->topology = topologyOf({args.create_options, args.num_options});
+  PJRT_TopologyDescription &topology = *client->topology;
+  if (topology.processes > 1) {
+    const sim::MeshOptions &mesh = topology.mesh;
+    const std::string settings = "mesh " + std::to_string(mesh.rows) + "x" + std::to_string(mesh.columns) + " of " +
+                                 std::string(toString(mesh.arch)) + ", " + std::to_string(topology.processes) +
+                                 " processes, " + platformVersion();
+    client->processes =
+        Processes::join(topology.process, topology.processes, settings,
+                        {args.kv_get_callback, args.kv_get_user_arg, args.kv_put_callback, args.kv_put_user_arg});
+  } else if (const auto ranks = sim::worldRanks())
+    unimplemented("mpirun started " + std::to_string(ranks->size()) +
+                  " processes, and JAX knows of one; call jax.distributed.initialize() before other functions of JAX");
   for (PJRT_DeviceDescription *description : client->topology->pointers) {
     auto &device = client->devices.emplace_back(std::make_unique<PJRT_Device>());
     device->client = client.get();
@@ -243,9 +289,12 @@ void clientCreate(PJRT_Client_Create_Args &args) {
       memory.device = device.get();
       memory.debug = std::string(nameOf(memory.kind)) + " memory of " + description->debug;
       device->pointers[kind] = &memory;
-      client->memories.push_back(&memory);
+      if (client->isAddressable(*device))
+        client->memories.push_back(&memory);
     }
     client->pointers.push_back(device.get());
+    if (client->isAddressable(*device))
+      client->addressable.push_back(device.get());
   }
   args.client = client.release();
 }
@@ -256,7 +305,9 @@ void clientPlatformName(PJRT_Client_PlatformName_Args &args) {
   give(platformName, args.platform_name, args.platform_name_size);
 }
 
-void clientProcessIndex(PJRT_Client_ProcessIndex_Args &args) { args.process_index = 0; }
+void clientProcessIndex(PJRT_Client_ProcessIndex_Args &args) {
+  args.process_index = static_cast<int>(args.client->topology->process);
+}
 
 void clientPlatformVersion(PJRT_Client_PlatformVersion_Args &args) {
   give(platformVersion(), args.platform_version, args.platform_version_size);
@@ -269,14 +320,18 @@ void clientDevices(PJRT_Client_Devices_Args &args) {
 }
 
 void clientAddressableDevices(PJRT_Client_AddressableDevices_Args &args) {
-  args.addressable_devices = args.client->pointers.data();
-  args.num_addressable_devices = args.client->pointers.size();
+  args.addressable_devices = args.client->addressable.data();
+  args.num_addressable_devices = args.client->addressable.size();
 }
 
 void clientLookupDevice(PJRT_Client_LookupDevice_Args &args) { args.device = &deviceById(*args.client, args.id); }
 
 void clientLookupAddressableDevice(PJRT_Client_LookupAddressableDevice_Args &args) {
-  args.addressable_device = &deviceById(*args.client, args.local_hardware_id);
+  const std::vector<PJRT_Device *> &own = args.client->addressable;
+  if (args.local_hardware_id < 0 || static_cast<size_t>(args.local_hardware_id) >= own.size())
+    invalid("there is no device " + std::to_string(args.local_hardware_id) + " of this process, which has " +
+            std::to_string(own.size()));
+  args.addressable_device = own[static_cast<size_t>(args.local_hardware_id)];
 }
 
 void clientAddressableMemories(PJRT_Client_AddressableMemories_Args &args) {
@@ -295,14 +350,19 @@ void clientDefaultDeviceAssignment(PJRT_Client_DefaultDeviceAssignment_Args &arg
   if (args.default_assignment_size < expected)
     invalid("the device assignment has room for " + std::to_string(args.default_assignment_size) + " of " +
             std::to_string(expected) + " devices");
+  // Chips of this process where they suffice.
+  const std::vector<PJRT_Device *> &own = args.client->addressable;
+  const std::vector<PJRT_Device *> &from = expected <= own.size() ? own : args.client->pointers;
   for (size_t i = 0; i < expected; ++i)
-    args.default_assignment[i] = static_cast<int>(i);
+    args.default_assignment[i] = from[i]->description->id;
 }
 
 //===- Devices and memories -----------------------------------------------===//
 
 void descriptionId(PJRT_DeviceDescription_Id_Args &args) { args.id = args.device_description->id; }
-void descriptionProcessIndex(PJRT_DeviceDescription_ProcessIndex_Args &args) { args.process_index = 0; }
+void descriptionProcessIndex(PJRT_DeviceDescription_ProcessIndex_Args &args) {
+  args.process_index = args.device_description->process;
+}
 void descriptionAttributes(PJRT_DeviceDescription_Attributes_Args &args) {
   args.attributes = args.device_description->attributes.data();
   args.num_attributes = args.device_description->attributes.size();
@@ -317,9 +377,13 @@ void descriptionToString(PJRT_DeviceDescription_ToString_Args &args) {
   give(args.device_description->text, args.to_string, args.to_string_size);
 }
 void deviceGetDescription(PJRT_Device_GetDescription_Args &args) { args.device_description = args.device->description; }
-void deviceIsAddressable(PJRT_Device_IsAddressable_Args &args) { args.is_addressable = true; }
+void deviceIsAddressable(PJRT_Device_IsAddressable_Args &args) {
+  args.is_addressable = args.device->client->isAddressable(*args.device);
+}
 void deviceLocalHardwareId(PJRT_Device_LocalHardwareId_Args &args) {
-  args.local_hardware_id = args.device->description->id;
+  const std::vector<PJRT_Device *> &own = args.device->client->addressable;
+  const auto found = std::ranges::find(own, args.device);
+  args.local_hardware_id = found == own.end() ? -1 : static_cast<int>(found - own.begin());
 }
 void deviceAddressableMemories(PJRT_Device_AddressableMemories_Args &args) {
   args.memories = args.device->pointers.data(), args.num_memories = args.device->pointers.size();
@@ -327,6 +391,7 @@ void deviceAddressableMemories(PJRT_Device_AddressableMemories_Args &args) {
 void deviceDefaultMemory(PJRT_Device_DefaultMemory_Args &args) { args.memory = &args.device->memory(); }
 
 void deviceMemoryStats(PJRT_Device_MemoryStats_Args &args) {
+  requireAddressable(*args.device, "the request for statistics of memory");
   const sim::MemoryView view = args.device->chip()->memoryView(sim::Memory::DRAM);
   args.bytes_in_use = view.allocated * view.banks;
   args.peak_bytes_in_use = view.peak * view.banks;

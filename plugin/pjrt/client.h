@@ -8,6 +8,7 @@
 #pragma once
 
 #include "common.h"
+#include "processes/processes.h"
 #include "tt/runtime/run.h"
 
 #include <array>
@@ -16,6 +17,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <tuple>
 #include <vector>
 
 /// Most are ready when they are created: the simulator computes in the calling thread.
@@ -29,6 +31,7 @@ struct PJRT_Event {
 
 struct PJRT_DeviceDescription {
   int id = 0;
+  int process = 0;
   std::string kind, debug, text;
   std::string arch;
   std::vector<int64_t> coordinates;
@@ -65,21 +68,27 @@ struct PJRT_Device {
 
 struct PJRT_TopologyDescription {
   tt::sim::MeshOptions mesh;
+  uint32_t process = 0, processes = 1; // of jax.distributed
   std::vector<std::unique_ptr<PJRT_DeviceDescription>> descriptions;
   std::vector<PJRT_DeviceDescription *> pointers;
 };
 
 struct PJRT_Client {
   std::unique_ptr<PJRT_TopologyDescription> topology;
+  std::unique_ptr<tt::pjrt::Processes> processes; // null if there is one
   std::vector<std::unique_ptr<PJRT_Device>> devices;
-  std::vector<PJRT_Device *> pointers;
-  std::vector<PJRT_Memory *> memories;
-  /// The chips as a mesh of rows and columns, opened when a program first needs it.
-  const tt::runtime::Device &mesh(uint32_t rows, uint32_t columns);
+  std::vector<PJRT_Device *> pointers, addressable; // of all processes, of this one
+  std::vector<PJRT_Memory *> memories;              // of this process
+  /// The chips as a mesh of rows and columns, opened when a program first needs it. Its chips are shared out among the
+  /// `members`, processes in this order, which all call it.
+  const tt::runtime::Device &mesh(uint32_t rows, uint32_t columns, const std::vector<uint32_t> &members = {});
+  bool isAddressable(const PJRT_Device &device) const {
+    return device.description->process == static_cast<int>(topology->process);
+  }
 
 private:
   std::mutex mutex;
-  std::map<std::pair<uint32_t, uint32_t>, tt::runtime::Device> meshes;
+  std::map<std::tuple<uint32_t, uint32_t, std::vector<uint32_t>>, tt::runtime::Device> meshes;
 };
 
 namespace tt::pjrt {
@@ -95,5 +104,7 @@ inline void give(std::string_view text, const char *&to, size_t &size) { to = te
 
 /// Throws PluginError when there is no such device.
 PJRT_Device &deviceById(const PJRT_Client &client, int64_t id);
+/// Throws PluginError for a device of another process; `what` is for it.
+void requireAddressable(const PJRT_Device &device, const std::string &what);
 
 } // namespace tt::pjrt

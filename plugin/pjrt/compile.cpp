@@ -386,7 +386,7 @@ std::string deviceProgram(const Compiled &compiled) {
 }
 
 Compiled compile(std::string_view code, std::string_view format, Arch arch, int64_t partitions,
-                 const std::map<std::string, std::string> &overrides) {
+                 const std::map<std::string, std::string> &overrides, bool places) {
   if (format != "mlir")
     unimplemented("a program is given as " + std::string(format) + "; the plugin for tt takes mlir");
   Session session;
@@ -404,6 +404,8 @@ Compiled compile(std::string_view code, std::string_view format, Arch arch, int6
   run(session, module, "builtin.module(stablehlo-to-ttir-pipeline)", name + " to TTIR");
   run(session, module, std::string("builtin.module(") + lowering + "{" + optionsText(arch, overrides) + "})",
       name + " to TTNN");
+  if (!places)
+    run(session, module, "builtin.module(strip-debuginfo)", name);
   if (mlirLogicalResultIsFailure(
           ttmlirTranslateToFlatbuffer(mlirModuleGetOperation(module), append, &compiled.flatbuffer)))
     session.fail(PJRT_Error_Code_INTERNAL, "writing the program of " + compiled.name + " failed");

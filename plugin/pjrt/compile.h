@@ -30,8 +30,9 @@ struct Compiled {
 std::string deviceProgram(const Compiled &compiled);
 
 /// Throws PluginError with the compiler's diagnostics. Warnings go to stderr, each text once. `overrides` are options
-/// of `ttir-to-ttnn-backend-pipeline`. A module for several `partitions` is split by its shardings.
+/// of `ttir-to-ttnn-backend-pipeline`. A module for several `partitions` is split by its shardings. Without `places`,
+/// the program does not depend on the lines of Python that it was written in.
 Compiled compile(std::string_view code, std::string_view format, Arch arch, int64_t partitions,
-                 const std::map<std::string, std::string> &overrides);
+                 const std::map<std::string, std::string> &overrides, bool places = true);
 
 } // namespace tt::pjrt

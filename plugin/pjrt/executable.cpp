@@ -6,6 +6,7 @@
 #include "functions.h"
 #include "interpreter.h"
 #include "profiler.h"
+#include "tt/sim/host.h"
 
 #include <cstring>
 
@@ -43,23 +44,46 @@ void requireOneReplica(const CompileOptions &options) {
                   std::to_string(options.partitions) + " partitions; expected 1: JAX splits programs by partitions");
 }
 
+/// Returns the devices by partition; none for a program that runs on any.
+std::vector<int64_t> devicesOf(const CompileOptions &options) {
+  std::vector<int64_t> ids = options.devices;
+  if (ids.empty() && options.partitions > 1)
+    for (int64_t id = 0; id < options.partitions; ++id)
+      ids.push_back(id);
+  return ids;
+}
+
+/// Returns the processes that have the devices, in the order of their first devices.
+std::vector<uint32_t> processesOf(std::span<const int64_t> ids, const PJRT_TopologyDescription &topology) {
+  std::vector<uint32_t> found;
+  for (int64_t id : ids) {
+    if (id < 0 || static_cast<size_t>(id) >= topology.pointers.size())
+      continue; // refused when the program is loaded
+    const auto process = static_cast<uint32_t>(topology.pointers[static_cast<size_t>(id)]->process);
+    if (std::ranges::find(found, process) == found.end())
+      found.push_back(process);
+  }
+  return found;
+}
+
 PJRT_LoadedExecutable *load(PJRT_Client &client, ProgramPtr program) {
   auto loaded = std::make_unique<PJRT_LoadedExecutable>();
   loaded->client = &client;
-  const std::vector<int64_t> &expected = program->options.devices;
-  for (int64_t id : expected) {
-    if (std::ranges::count(expected, id) != 1)
-      invalid("the program " + program->compiled.name + " has device " + std::to_string(id) + " for " +
-              std::to_string(std::ranges::count(expected, id)) + " partitions; expected each device once");
-    loaded->devices.push_back(&deviceById(client, id));
-  }
+  std::vector<int64_t> ids = devicesOf(program->options);
   const int64_t partitions = program->options.partitions;
-  if (loaded->devices.empty() && (!program->options.portable || partitions > 1))
-    for (int64_t id = 0; id < partitions; ++id)
-      loaded->devices.push_back(&deviceById(client, id));
-  std::vector<int64_t> ids;
-  for (PJRT_Device *device : loaded->devices)
-    ids.push_back(device->description->id);
+  if (ids.empty() && !program->options.portable)
+    ids = {client.addressable.front()->description->id};
+  for (int64_t id : ids) {
+    if (std::ranges::count(ids, id) != 1)
+      invalid("the program " + program->compiled.name + " has device " + std::to_string(id) + " for " +
+              std::to_string(std::ranges::count(ids, id)) + " partitions; expected each device once");
+    PJRT_Device &device = deviceById(client, id);
+    loaded->devices.push_back(&device);
+    if (client.isAddressable(device))
+      loaded->own.push_back(&device);
+  }
+  if (const auto members = processesOf(ids, *client.topology); members.size() > 1)
+    loaded->members = members;
   if (!ids.empty())
     loaded->assignment = serializeAssignment(1, partitions, ids);
   loaded->program = std::move(program);
@@ -112,14 +136,17 @@ ProgramPtr finish(std::shared_ptr<Program> program) {
   return program;
 }
 
-ProgramPtr makeProgram(const PJRT_Program &program, std::string_view options, Arch arch) {
+ProgramPtr makeProgram(const PJRT_Program &program, std::string_view options,
+                       const PJRT_TopologyDescription &topology) {
+  const Arch arch = topology.mesh.arch;
   auto made = std::make_shared<Program>();
   made->options = CompileOptions::parse(options);
   made->optionBytes = options;
   made->arch = arch;
   requireOneReplica(made->options);
   made->compiled = compile({program.code, program.code_size}, {program.format, program.format_size}, arch,
-                           made->options.partitions, made->options.overrides);
+                           made->options.partitions, made->options.overrides,
+                           /*places=*/processesOf(devicesOf(made->options), topology).size() < 2);
   ProgramPtr finished = finish(std::move(made));
   // Compiled here; a serialized program may come from elsewhere.
   finished->binary.allowNative();
@@ -180,13 +207,13 @@ const std::vector<PJRT_NamedValue> &Program::properties() const {
 
 void clientCompile(PJRT_Client_Compile_Args &args) {
   ProgramPtr program =
-      makeProgram(*args.program, {args.compile_options, args.compile_options_size}, args.client->topology->mesh.arch);
+      makeProgram(*args.program, {args.compile_options, args.compile_options_size}, *args.client->topology);
   args.executable = load(*args.client, std::move(program));
 }
 
 void compileForTopology(PJRT_Compile_Args &args) {
   args.executable = new PJRT_Executable{
-      makeProgram(*args.program, {args.compile_options, args.compile_options_size}, args.topology->mesh.arch)};
+      makeProgram(*args.program, {args.compile_options, args.compile_options_size}, *args.topology)};
 }
 
 void executableSerialize(PJRT_Executable_Serialize_Args &args) {
@@ -294,8 +321,8 @@ void loadedGetExecutable(PJRT_LoadedExecutable_GetExecutable_Args &args) {
   args.executable = new PJRT_Executable{args.loaded_executable->program};
 }
 void loadedDevices(PJRT_LoadedExecutable_AddressableDevices_Args &args) {
-  args.addressable_devices = args.executable->devices.data();
-  args.num_addressable_devices = args.executable->devices.size();
+  args.addressable_devices = args.executable->own.data();
+  args.num_addressable_devices = args.executable->own.size();
 }
 void loadedDelete(PJRT_LoadedExecutable_Delete_Args &args) { args.executable->deleted = true; }
 void loadedIsDeleted(PJRT_LoadedExecutable_IsDeleted_Args &args) { args.is_deleted = args.executable->deleted; }
@@ -311,83 +338,211 @@ void loadedDeviceAssignment(PJRT_LoadedExecutable_GetDeviceAssignment_Args &args
   };
 }
 
+namespace {
+
+/// The devices on which a run is started in this process, and the partition of each.
+struct Own {
+  std::vector<PJRT_Device *> devices;
+  std::vector<size_t> partitions;
+};
+
+Own ownDevices(const PJRT_LoadedExecutable &loaded, PJRT_Device *requested) {
+  Own own;
+  if (loaded.program->options.partitions == 1) {
+    own.devices = {requested                ? requested
+                   : loaded.devices.empty() ? loaded.client->addressable.front()
+                                            : loaded.devices.front()};
+    own.partitions = {0};
+    return own;
+  }
+  own.devices = loaded.own;
+  for (size_t d = 0; d < loaded.devices.size(); ++d)
+    if (loaded.client->isAddressable(*loaded.devices[d]))
+      own.partitions.push_back(d);
+  return own;
+}
+
+/// The arguments of a run, as this process has them.
+struct Given {
+  TensorSpec spec;
+  ttnn::Tensor::Shards shards; // by partition, or one
+  runtime::Tensor whole;       // of a program for one device
+};
+
+std::vector<Given> givenArguments(const PJRT_LoadedExecutable_Execute_Args &args, const Program &program,
+                                  const Own &own) {
+  const auto partitions = static_cast<size_t>(program.options.partitions);
+  const std::vector<Slot> &expected = program.compiled.arguments;
+  std::vector<Given> given(expected.size());
+  for (size_t i = 0; i < expected.size(); ++i) {
+    const std::string what = "argument " + std::to_string(i) + " of " + program.compiled.name;
+    const TensorSpec spec = given[i].spec = runtime::inputSpec(program.binary, program.main, i);
+    TensorSpec ofDevice = spec;
+    ofDevice.distributed = false;
+    given[i].shards.resize(spec.distributed ? partitions : 1);
+    for (size_t d = 0; d < (spec.distributed ? own.devices.size() : 1); ++d) {
+      PJRT_Buffer &buffer = *args.argument_lists[d][i];
+      if (buffer.type != expected[i].type || buffer.dims != expected[i].dims)
+        invalid(what + " is " + buffer.text() +
+                (partitions > 1 ? " on device " + std::to_string(own.partitions[d]) : "") + ", expected " +
+                shapeText(*expected[i].type, expected[i].dims));
+      runtime::Tensor part = argumentTensor(buffer, *own.devices[d], ofDevice, what);
+      given[i].shards[spec.distributed ? own.partitions[d] : 0] = part.share();
+      given[i].whole = std::move(part);
+    }
+  }
+  return given;
+}
+
+/// Moves shards from the processes whose chips have them to those that simulate their part of the program, or `back`.
+/// They are the same if the devices of each process follow one another in the program.
+void moveShards(const PJRT_LoadedExecutable &loaded, const runtime::Device &mesh, ttnn::Tensor::Shards &shards,
+                size_t bytes, bool back, const std::string &what) {
+  const std::shared_ptr<const sim::Partition> &partition = mesh->partition();
+  if (!partition || shards.size() == 1)
+    return;
+  std::vector<sim::Ranks::Send> sends;
+  std::vector<sim::Ranks::Receive> receives;
+  const uint32_t self = partition->ranks().rank();
+  bool moves = false;
+  for (uint32_t d = 0; d < shards.size(); ++d) {
+    const auto process = static_cast<uint32_t>(loaded.devices[d]->description->process);
+    auto from = static_cast<uint32_t>(std::ranges::find(loaded.members, process) - loaded.members.begin());
+    uint32_t to = partition->owner(d);
+    if (back)
+      std::swap(from, to);
+    if (from == to)
+      continue;
+    moves = true;
+    if (from == self)
+      sends.push_back({to, {shards[d].get(), bytes}});
+    if (to == self) {
+      shards[d] = sim::allocateHost(bytes, "a shard of another process");
+      receives.push_back({from, {shards[d].get(), bytes}});
+    }
+  }
+  if (moves)
+    partition->ranks().exchange(sends, receives, what);
+}
+
+/// The results of a run that are on devices of this process: by result, then device.
+struct Results {
+  std::vector<std::vector<runtime::Tensor>> values;
+  bool ended = false; // by Python, which raises
+};
+
+Results runOn(const PJRT_LoadedExecutable &loaded, const runtime::Device &mesh, std::vector<Given> given,
+              const Own &own) {
+  const Program &program = *loaded.program;
+  const bool isWhole = program.options.partitions == 1;
+  Results found;
+  std::vector<runtime::Tensor> inputs;
+  runtime::Tensors results;
+  const bool profiled = profiling();
+  const int64_t start = profiled ? wallClock() : 0;
+  try {
+    const SignalScope signals;
+    const SharedCalls calls(mesh->partition() ? &mesh->partition()->ranks() : nullptr);
+    for (size_t i = 0; i < given.size(); ++i) {
+      const std::string what = "argument " + std::to_string(i) + " of " + program.compiled.name;
+      if (!isWhole)
+        moveShards(loaded, mesh, given[i].shards, given[i].spec.bytes(), /*back=*/false, what);
+      inputs.push_back(isWhole ? std::move(given[i].whole)
+                               : joined(std::move(given[i].shards), mesh, given[i].spec, what));
+    }
+    given.clear();
+    results = runtime::submit(mesh, program.binary, program.main, inputs);
+    inputs.clear();
+    for (size_t i = 0; i < results.size(); ++i) {
+      std::vector<runtime::Tensor> &parts = found.values.emplace_back();
+      if (isWhole) {
+        parts.push_back(std::move(results[i]));
+        continue;
+      }
+      ttnn::Tensor::Shards shards;
+      for (size_t d = 0; d < results[i].shards(); ++d)
+        shards.push_back(results[i].share(d));
+      moveShards(loaded, mesh, shards, results[i].bytes(), /*back=*/true, "result " + std::to_string(i));
+      for (size_t d = 0; d < own.devices.size(); ++d)
+        parts.push_back(partOf(results[i], shards[shards.size() == 1 ? 0 : own.partitions[d]], *own.devices[d]));
+    }
+  } catch (const Interrupted &) {
+    found.ended = takeRaising();
+    if (!found.ended)
+      throw;
+  }
+  if (profiled && !found.ended)
+    for (PJRT_Device *device : own.devices)
+      recordRun(*device, program.compiled.name, start, runtime::lastRun(mesh));
+  return found;
+}
+
+/// Runs it together with the other processes, which fail if it fails here.
+Results runSpanning(const PJRT_LoadedExecutable &loaded, std::vector<Given> given, const Own &own) {
+  const Program &program = *loaded.program;
+  Processes &processes = *loaded.client->processes;
+  Processes::Run run(processes, {program.compiled.name, program.fingerprint});
+  const auto failed = [&](const std::string &why) {
+    run.failed("process " + std::to_string(processes.index()) + " failed in " + program.compiled.name + ": " + why);
+  };
+  try {
+    const sim::MeshOptions shape = program.mesh();
+    Results found =
+        runOn(loaded, loaded.client->mesh(shape.rows, shape.columns, loaded.members), std::move(given), own);
+    if (found.ended)
+      failed("a function of the host has raised, or the program was interrupted");
+    return found;
+  } catch (...) {
+    const std::unique_ptr<PJRT_Error> error(currentError());
+    failed(error->message);
+    throw;
+  }
+}
+
+} // namespace
+
 void loadedExecute(PJRT_LoadedExecutable_Execute_Args &args) {
   PJRT_LoadedExecutable &loaded = *args.executable;
   const Program &program = *loaded.program;
   const std::string &name = program.compiled.name;
   if (loaded.deleted)
     throw PluginError(PJRT_Error_Code_FAILED_PRECONDITION, "the program " + name + " has been deleted");
-  const size_t devices = static_cast<size_t>(program.options.partitions);
+  const Own own = ownDevices(loaded, args.execute_device);
+  const size_t devices = own.devices.size();
   if (args.num_devices != devices)
     invalid("the program " + name + " is to run on " + std::to_string(args.num_devices) + " devices; expected " +
             std::to_string(devices));
-  const std::vector<Slot> &expected = program.compiled.arguments;
-  if (args.num_args != expected.size())
-    invalid("the program " + name + " takes " + std::to_string(expected.size()) + " arguments, and was given " +
-            std::to_string(args.num_args));
+  if (args.num_args != program.compiled.arguments.size())
+    invalid("the program " + name + " takes " + std::to_string(program.compiled.arguments.size()) +
+            " arguments, and was given " + std::to_string(args.num_args));
   if (args.options && (args.options->num_send_ops || args.options->num_recv_ops))
     unimplemented("the program " + name + " sends to the host or receives from it while it runs");
-  std::vector<PJRT_Device *> on = loaded.devices;
-  if (devices == 1 && args.execute_device)
-    on = {args.execute_device};
-  if (on.empty())
-    on = {&deviceById(*loaded.client, 0)};
+  for (PJRT_Device *device : own.devices)
+    requireAddressable(*device, "the program " + name);
+  std::vector<Given> given = givenArguments(args, program, own);
   const sim::MeshOptions shape = program.mesh();
-  const runtime::Device &mesh = devices == 1 ? on.front()->chip() : loaded.client->mesh(shape.rows, shape.columns);
-  std::vector<runtime::Tensor> inputs, parts;
-  inputs.reserve(expected.size());
-  for (size_t i = 0; i < expected.size(); ++i) {
-    const std::string what = "argument " + std::to_string(i) + " of " + name;
-    const TensorSpec spec = runtime::inputSpec(program.binary, program.main, i);
-    TensorSpec own = spec;
-    own.distributed = false;
-    parts.clear();
-    for (size_t d = 0; d < (spec.distributed ? devices : 1); ++d) {
-      PJRT_Buffer &buffer = *args.argument_lists[d][i];
-      if (buffer.type != expected[i].type || buffer.dims != expected[i].dims)
-        invalid(what + " is " + buffer.text() + (devices > 1 ? " on device " + std::to_string(d) : "") + ", expected " +
-                shapeText(*expected[i].type, expected[i].dims));
-      parts.push_back(argumentTensor(buffer, *on[d], own, what));
-    }
-    inputs.push_back(devices == 1 ? parts.front() : joined(parts, mesh, spec, what));
-  }
-  const bool profiled = profiling();
-  const int64_t start = profiled ? wallClock() : 0;
-  runtime::Tensors results(program.compiled.results.size());
-  bool ended = false;
-  try {
-    const SignalScope signals;
-    results = runtime::submit(mesh, program.binary, program.main, inputs);
-  } catch (const Interrupted &) {
-    ended = takeRaising();
-    if (!ended)
-      throw;
-  }
-  if (profiled && !ended)
-    for (PJRT_Device *device : on)
-      recordRun(*device, name, start, runtime::lastRun(mesh));
-  inputs.clear();
-  parts.clear();
+  Results found = !loaded.members.empty() ? runSpanning(loaded, std::move(given), own)
+                  : program.options.partitions == 1
+                      ? runOn(loaded, own.devices.front()->chip(), std::move(given), own)
+                      : runOn(loaded, loaded.client->mesh(shape.rows, shape.columns), std::move(given), own);
+  const std::vector<Slot> &slots = program.compiled.results;
   std::vector<std::unique_ptr<PJRT_Buffer>> buffers; // by device, then result
   for (size_t d = 0; d < devices; ++d)
-    for (size_t i = 0; i < results.size(); ++i) {
-      const Slot &slot = program.compiled.results[i];
-      if (ended) // nobody sees them: Python raises what ended the run
-        buffers.emplace_back(deletedBuffer(*on[d], slot));
+    for (size_t i = 0; i < slots.size(); ++i)
+      if (found.ended) // nobody sees them: Python raises what ended the run
+        buffers.emplace_back(deletedBuffer(*own.devices[d], slots[i]));
       else
-        buffers.emplace_back(
-            resultBuffer(*on[d], slot, devices == 1 ? std::move(results[i]) : partOf(results[i], d, *on[d])));
-    }
+        buffers.emplace_back(resultBuffer(*own.devices[d], slots[i], std::move(found.values[i][d])));
   std::span<const int64_t> kept;
   if (args.options)
     kept = {args.options->non_donatable_input_indices, args.options->num_non_donatable_input_indices};
   for (uint32_t donated : program.compiled.donated)
-    if (!ended && std::ranges::find(kept, int64_t(donated)) == kept.end())
+    if (!found.ended && std::ranges::find(kept, int64_t(donated)) == kept.end())
       for (size_t d = 0; d < devices; ++d)
         deleteBuffer(*args.argument_lists[d][donated]);
   for (size_t d = 0; d < devices; ++d) {
-    for (size_t i = 0; i < results.size(); ++i)
-      args.output_lists[d][i] = buffers[d * results.size() + i].release();
+    for (size_t i = 0; i < slots.size(); ++i)
+      args.output_lists[d][i] = buffers[d * slots.size() + i].release();
     if (args.device_complete_events)
       args.device_complete_events[d] = readyEvent();
   }

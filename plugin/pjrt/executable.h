@@ -48,7 +48,7 @@ private:
 using ProgramPtr = std::shared_ptr<const Program>;
 
 /// Compiles and loads. Throws PluginError.
-ProgramPtr makeProgram(const PJRT_Program &program, std::string_view options, Arch arch);
+ProgramPtr makeProgram(const PJRT_Program &program, std::string_view options, const PJRT_TopologyDescription &topology);
 
 std::string serialize(const Program &program);
 /// Throws PluginError for bytes of another version, or damaged ones.
@@ -66,6 +66,8 @@ struct PJRT_LoadedExecutable {
   PJRT_Client *client = nullptr;
   tt::pjrt::ProgramPtr program;
   std::vector<PJRT_Device *> devices; // by partition, or none when the program runs on any
+  std::vector<PJRT_Device *> own;     // those of this process
+  std::vector<uint32_t> members;      // the processes that have the devices, if there are several
   std::string assignment;
   bool deleted = false;
 };

@@ -58,6 +58,26 @@ struct Exception {
 };
 thread_local std::unique_ptr<Exception> raised; // by what was called last
 thread_local bool isRaising = false;
+thread_local sim::Ranks *sharing = nullptr; // calls of Python
+
+/// Calls, or takes the results that the first rank got.
+template <class F> void callShared(std::string_view name, std::span<const ttnn::HostArray> outs, F call) {
+  if (!sharing || !name.ends_with(".whole"))
+    return call();
+  if (sharing->rank() == 0)
+    call();
+  std::vector<sim::Ranks::Send> sends;
+  std::vector<sim::Ranks::Receive> receives;
+  for (const ttnn::HostArray &out : outs) {
+    const size_t bytes = out.spec->bytes();
+    for (uint32_t rank = 1; rank < sharing->size() && sharing->rank() == 0; ++rank)
+      sends.push_back({rank, {out.data, bytes}});
+    if (sharing->rank() != 0)
+      receives.push_back({0, {out.data, bytes}});
+  }
+  if (!outs.empty())
+    sharing->exchange(sends, receives, "results of a function of Python");
+}
 
 /// Python raises it when its main thread continues.
 void raiseLater(std::unique_ptr<Exception> exception) {
@@ -108,6 +128,9 @@ SignalScope::SignalScope() {
 
 bool SignalScope::Listener::decide() { return handleSignals(); }
 
+SharedCalls::SharedCalls(sim::Ranks *ranks) : before(std::exchange(sharing, ranks)) {}
+SharedCalls::~SharedCalls() { sharing = before; }
+
 bool takeRaising() { return std::exchange(isRaising, false); }
 
 } // namespace tt::pjrt
@@ -135,32 +158,34 @@ void ttPjrtRaise(void *type, void *value, void *traceback) {
 void ttPjrtSetHostFunction(TtPjrtHostFunction function) {
   tt::ttnn::setHostCaller([function](const std::string &name, std::span<const tt::ttnn::HostArray> ins,
                                      std::span<const tt::ttnn::HostArray> outs) {
-    struct Failure {
-      bool failed = false, ended = false;
-      std::string text;
-    } failure;
-    const std::vector<TtPjrtArray> given = tt::pjrt::arrays(ins), expected = tt::pjrt::arrays(outs);
-    function(
-        name.c_str(), given.size(), given.data(), expected.size(), expected.data(),
-        [](const char *text, size_t size, void *to) {
-          auto &failure = *static_cast<Failure *>(to);
-          failure.ended = true;
-          failure.failed = text != nullptr;
-          if (text)
-            failure.text.assign(text, size);
-        },
-        &failure);
-    if (!failure.ended) {
-      // The handler of SIGINT raises again.
-      tt::pjrt::isRaising = true;
-      tt::pjrt::interpreter.setInterrupt();
-      throw tt::Interrupted();
-    }
-    if (tt::pjrt::raised) {
-      tt::pjrt::raiseLater(std::move(tt::pjrt::raised));
-      throw tt::Interrupted();
-    }
-    if (failure.failed)
-      throw tt::pjrt::PluginError(PJRT_Error_Code_INTERNAL, failure.text);
+    tt::pjrt::callShared(name, outs, [&] {
+      struct Failure {
+        bool failed = false, ended = false;
+        std::string text;
+      } failure;
+      const std::vector<TtPjrtArray> given = tt::pjrt::arrays(ins), expected = tt::pjrt::arrays(outs);
+      function(
+          name.c_str(), given.size(), given.data(), expected.size(), expected.data(),
+          [](const char *text, size_t size, void *to) {
+            auto &failure = *static_cast<Failure *>(to);
+            failure.ended = true;
+            failure.failed = text != nullptr;
+            if (text)
+              failure.text.assign(text, size);
+          },
+          &failure);
+      if (!failure.ended) {
+        // The handler of SIGINT raises again.
+        tt::pjrt::isRaising = true;
+        tt::pjrt::interpreter.setInterrupt();
+        throw tt::Interrupted();
+      }
+      if (tt::pjrt::raised) {
+        tt::pjrt::raiseLater(std::move(tt::pjrt::raised));
+        throw tt::Interrupted();
+      }
+      if (failure.failed)
+        throw tt::pjrt::PluginError(PJRT_Error_Code_INTERNAL, failure.text);
+    });
   });
 }

@@ -8,8 +8,10 @@
 #pragma once
 
 #include "tt/interrupt.h"
+#include "tt/sim/ranks.h"
 
 #include <optional>
+#include <string>
 
 namespace tt::pjrt {
 
@@ -24,6 +26,18 @@ private:
     bool decide() override;
   };
   std::optional<Listener> listener;
+};
+
+/// While it exists, a call of Python with unsplit values is made by the first of the ranks, for all of them. Calls in
+/// this thread only.
+class SharedCalls {
+public:
+  explicit SharedCalls(sim::Ranks *ranks);
+  ~SharedCalls();
+  SharedCalls(const SharedCalls &) = delete;
+
+private:
+  sim::Ranks *const before;
 };
 
 /// After an Interrupted: whether Python raises an exception as soon as the call has returned. It is reported once.

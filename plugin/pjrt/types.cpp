@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "types.h"
-#include "small_floats.h"
+#include "numbers/small_floats.h"
 #include "tt/runtime/runtime.h"
 
 #include <array>
