@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "ttmlir/Conversion/D2MToTTMetal/Passes.h"
+#include "ttmlir/Dialect/D2M/Transforms/Passes.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -64,6 +65,7 @@ public:
       if (failed(convert(op)))
         return failure();
     initialise();
+    function->removeAttr(tensorAccessorsName);
     // Users come after what they use.
     for (Operation *op : llvm::reverse(ops))
       if (isa_and_nonnull<memref::MemRefDialect, D2MDialect>(op->getDialect()))
@@ -104,7 +106,7 @@ private:
                 ttkernel::GetCompileTimeArgValOp::create(builder, loc, builder.getI32Type(), number));
           else
             addresses[get.getResult()] = ttkernel::GetCommonArgValOp::create(builder, loc, indexType(), number);
-          return success();
+          return createAccessor(get);
         })
         .Case([&](CoreIndexOp core) {
           Value index = core.getDim() == 0 ? ttkernel::MyLogicalYOp::create(builder, loc, indexType()).getResult()
@@ -360,10 +362,37 @@ private:
     return success();
   }
 
+  /// Creates the accessor of a buffer, if the kernel has the arguments of one. A page is the part of a core.
+  LogicalResult createAccessor(GetArgOp get) {
+    auto pairs = function->getAttrOfType<DenseI64ArrayAttr>(tensorAccessorsName);
+    for (size_t i = 0; pairs && i + 1 < static_cast<size_t>(pairs.size()); i += 2) {
+      if (pairs[i] != static_cast<int64_t>(get.getOperandIndex()))
+        continue;
+      auto buffer = ttmetal::DeviceBuffer::of(get.getType());
+      if (!buffer || pairs[i + 1] < 0)
+        return get.emitOpError() << "has a TensorAccessor for " << get.getType() << "; expected a buffer of the device";
+      Location loc = get.getLoc();
+      Value args = ttkernel::TensorAccessorArgsOp::create(
+          builder, loc, ttkernel::TensorAccessorArgsType::get(get.getContext()), static_cast<uint32_t>(pairs[i + 1]));
+      accessors[get.getResult()] = ttkernel::TensorAccessorOp::create(
+          builder, loc, ttkernel::TensorAccessorType::get(get.getContext()), args, addresses[get.getResult()],
+          index(loc, static_cast<int64_t>(buffer->shardBytes())));
+    }
+    return success();
+  }
+
   /// The network address of bytes of a buffer: in a core's part, by its row, its column, and the byte offset. In DRAM,
   /// the parts of cores are in the channels in turn.
   FailureOr<Value> networkAddress(Operation *op, Value buffer, Value base, ValueRange at) {
     Location loc = op->getLoc();
+    const auto numberOfCore = [&](const ttmetal::DeviceBuffer &of) -> Value {
+      Value before = arith::MulIOp::create(builder, loc, at[0], index(loc, of.grid[1]));
+      return arith::AddIOp::create(builder, loc, before, at[1]);
+    };
+    if (Value accessor = accessors.lookup(buffer))
+      return ttkernel::TensorAccessorGetNocAddrOp::create(
+                 builder, loc, indexType(), accessor, numberOfCore(*ttmetal::DeviceBuffer::of(buffer.getType())), at[2])
+          .getResult();
     Value address = arith::AddIOp::create(builder, loc, base, at[2]);
     if (!liesIn(buffer.getType(), ttcore::MemorySpace::DeviceDRAM))
       return ttkernel::GetNocAddrOp::create(builder, loc, indexType(), at[1], at[0], address).getResult();
@@ -377,8 +406,7 @@ private:
     ttcore::ChipDescAttr chip = system.getChipDescs().front();
     const auto part =
         static_cast<int64_t>(llvm::alignTo(described->shardBytes(), std::max(1u, chip.getNocDRAMAddressAlignBytes())));
-    Value core = arith::AddIOp::create(
-        builder, loc, arith::MulIOp::create(builder, loc, at[0], index(loc, described->grid[1])), at[1]);
+    Value core = numberOfCore(*described);
     Value channels = index(loc, std::max<int64_t>(1, chip.getNumDramChannels()));
     Value before =
         arith::MulIOp::create(builder, loc, arith::DivSIOp::create(builder, loc, core, channels), index(loc, part));
@@ -627,6 +655,7 @@ private:
   const bool tileByTile;            // products
   DenseMap<Value, Value> cbs;       // !d2m.cb to !ttkernel.cb
   DenseMap<Value, Value> addresses; // of buffers, and of room that was reserved
+  DenseMap<Value, Value> accessors; // of buffers, where kernels have them
   DenseMap<Value, Value> blocks;    // memrefs that were waited for, or reserved, to their buffers
   DenseSet<Block *> sections;
   Value read, written;           // the first buffers that tiles go to registers from, and back to

@@ -23,6 +23,7 @@ static std::string calleeOf(Operation *op) {
   StringRef name = op->getName().stripDialect();
   if (name.consume_front("experimental."))
     return ("experimental::" + name).str();
+  name.consume_front("tensor_accessor."); // a function that takes the accessor
   if (name == "my_logical_x_")
     return "get_absolute_logical_x";
   if (name == "my_logical_y_")
@@ -89,6 +90,8 @@ struct CallPattern : ConversionPattern {
           arguments.push_back(opaque(Twine(get.getArgIndex())));
           templates.push_back(opaque("uint32_t"));
         })
+        .Case([&](ttkernel::TensorAccessorArgsOp args) { templates.push_back(opaque(Twine(args.getArgIndex()))); })
+        .Case([&](ttkernel::TensorAccessorGetNocAddrOp) { std::swap(arguments[0], arguments[1]); })
         .Case<ttkernel::ReduceInitOp, ttkernel::ReduceTileOp>([&](auto reduce) {
           auto [type, dim] = reductionOf(reduce);
           templates.append({opaque(type), opaque(dim)});
@@ -128,6 +131,9 @@ struct ConvertTTKernelToEmitC : tt::impl::ConvertTTKernelToEmitCBase<ConvertTTKe
     TypeConverter types;
     types.addConversion([](Type type) { return type; });
     types.addConversion([context](ttkernel::CBType) { return emitc::OpaqueType::get(context, "uint32_t"); });
+    const auto inferred = [context](Type) { return emitc::OpaqueType::get(context, "auto"); };
+    types.addConversion([inferred](ttkernel::TensorAccessorArgsType type) { return inferred(type); });
+    types.addConversion([inferred](ttkernel::TensorAccessorType type) { return inferred(type); });
     populateEmitCSizeTTypeConversions(types);
     RewritePatternSet patterns(context);
     patterns.add<CallPattern>(types, context);

@@ -1,7 +1,7 @@
 //===- KernelText.cpp - C++ source of kernels -----------------------------===//
 // SPDX-License-Identifier: Apache-2.0
 
-#include "KernelText.h"
+#include "ttmlir/Target/TTMetal/KernelText.h"
 
 #include "ttmlir/Dialect/D2M/IR/D2M.h"
 #include "ttmlir/Dialect/TTKernel/IR/TTKernel.h"

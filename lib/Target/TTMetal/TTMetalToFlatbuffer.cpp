@@ -4,7 +4,6 @@
 #include "ttmlir/Target/TTMetal/TTMetalToFlatbuffer.h"
 
 #include "ConstantWriter.h"
-#include "KernelText.h"
 #include "ModuleText.h"
 #include "SystemWriter.h"
 #include "metal_generated.h"
@@ -12,6 +11,7 @@
 #include "ttmlir/Dialect/TTCore/Transforms/SourceNumbers.h"
 #include "ttmlir/Dialect/TTKernel/IR/TTKernel.h"
 #include "ttmlir/Dialect/TTMetal/IR/TTMetal.h"
+#include "ttmlir/Target/TTMetal/KernelText.h"
 #include "ttmlir/Target/TTNN/Lowered.h"
 #include "ttmlir/Target/TTNN/Schema.h"
 
@@ -170,12 +170,22 @@ FailureOr<OffsetTo<fb::BufferRef>> MetalWriter::writeBuffer(Operation *user, Val
 Offsets<fb::KernelArg> MetalWriter::writeArgs(ArrayRef<KernelArgAttr> args) {
   Offsets<fb::KernelArg> written;
   for (KernelArgAttr arg : args) {
-    if (arg.getType() == KernelArgType::CBPort)
-      written.push_back(fb::CreateKernelArg(builder, fb::KernelArgType::KernelArgCBPort,
-                                            fb::CreateKernelArgCBPort(builder, arg.getOperandIndex()).Union()));
-    else
-      written.push_back(fb::CreateKernelArg(builder, fb::KernelArgType::KernelArgBufferAddress,
-                                            fb::CreateKernelArgBufferAddress(builder, arg.getOperandIndex()).Union()));
+    const uint32_t operand = arg.getOperandIndex();
+    const auto write = [&](fb::KernelArgType type, OffsetTo<void> value) {
+      written.push_back(fb::CreateKernelArg(builder, type, value));
+    };
+    switch (arg.getType()) {
+    case KernelArgType::CBPort:
+      write(fb::KernelArgType::KernelArgCBPort, fb::CreateKernelArgCBPort(builder, operand).Union());
+      break;
+    case KernelArgType::BufferAddress:
+      write(fb::KernelArgType::KernelArgBufferAddress, fb::CreateKernelArgBufferAddress(builder, operand).Union());
+      break;
+    case KernelArgType::TensorAccessorArgs:
+      write(fb::KernelArgType::KernelArgTensorAccessorArgs,
+            fb::CreateKernelArgTensorAccessorArgs(builder, operand).Union());
+      break;
+    }
   }
   return written;
 }

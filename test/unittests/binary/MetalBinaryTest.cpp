@@ -214,6 +214,10 @@ TEST(MetalBinary, ChecksKernels) {
               "below 1 into the cbs");
   EXPECT_TEXT(error({{"k", "", true, true, false, {}, {}, {9}}}, nothing),
               "rt_args[0].operand_idx is 9; expected an index below 1 into the arg_refs");
+  EXPECT_TEXT(error({{"k", "", true, true, false, {}, {}, {}, {1}}}, nothing),
+              "ct_args[0].operand_idx is 1; expected an index below 1 into the arg_refs");
+  EXPECT_TEXT(error({{"k", "", true, true, false, {}, {}, {}, {0}}}, nothing),
+              "ct_args[0].operand_idx is a buffer in L1; expected one in DRAM, whose pages a TensorAccessor finds");
   EXPECT_TEXT(error({{"", ""}}, nothing), "symbol is empty");
   EXPECT_TEXT(error({filled(0, 1)}, nothing, 32), "cbs[0].port is 32; expected a number below 32");
   EXPECT_TEXT(error({filled(0, 1)}, nothing, 0, 9), "core_range_set has 1x9 cores from (0, 0) on");

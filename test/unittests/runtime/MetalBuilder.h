@@ -123,6 +123,7 @@ public:
     std::vector<uint32_t> ports = {};     // compile-time arguments: indices into the command's circular buffers
     std::vector<uint32_t> constants = {}; // further ones
     std::vector<uint32_t> addresses = {}; // runtime arguments: indices into the command's buffers
+    std::vector<uint32_t> accessors = {}; // compile-time arguments of TensorAccessorArgs: the same indices
   };
   /// Kernels on all cores of the grid; circular buffer i is `rings[i]` at port i.
   void program(const std::vector<MetalBuffer> &rings, const std::vector<Kernel> &kernels) {
@@ -220,6 +221,9 @@ private:
       compileTime.push_back(
           metal::CreateKernelArg(fbb, metal::KernelArgType::KernelArgNamedArgument,
                                  metal::CreateKernelArgNamedArgumentDirect(fbb, "value", value).Union()));
+    for (uint32_t buffer : kernel.accessors)
+      compileTime.push_back(metal::CreateKernelArg(fbb, metal::KernelArgType::KernelArgTensorAccessorArgs,
+                                                   metal::CreateKernelArgTensorAccessorArgs(fbb, buffer).Union()));
     for (uint32_t address : kernel.addresses)
       runTime.push_back(metal::CreateKernelArg(fbb, metal::KernelArgType::KernelArgBufferAddress,
                                                metal::CreateKernelArgBufferAddress(fbb, address).Union()));

@@ -75,6 +75,15 @@ std::vector<uint32_t> KernelChecker::arguments(const flatbuffers::Vector<flatbuf
                                                  command.buffers.size(), "arg_refs")]]
                        .address);
       break;
+    case fb::KernelArgType::KernelArgTensorAccessorArgs: {
+      const Buffer &buffer = buffers[command.buffers[index(arg.arg_as_KernelArgTensorAccessorArgs()->operand_idx(),
+                                                           command.buffers.size(), "arg_refs")]];
+      if (!buffer.inDram)
+        place.fail(field + ".operand_idx", "is a buffer in L1", "one in DRAM, whose pages a TensorAccessor finds");
+      to.push_back(2); // in DRAM, interleaved
+      to.push_back(buffer.bytesPerCore);
+      break;
+    }
     case fb::KernelArgType::KernelArgNamedArgument:
       to.push_back(arg.arg_as_KernelArgNamedArgument()->value());
       break;

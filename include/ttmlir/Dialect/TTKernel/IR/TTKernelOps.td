@@ -31,6 +31,15 @@ def TTKernel_CB : TypeDef<TTKernel_Dialect, "CB"> {
   let assemblyFormat = "`<` $numElements `,` $elementType `>`";
 }
 
+def TTKernel_TensorAccessorArgs : TypeDef<TTKernel_Dialect, "TensorAccessorArgs"> {
+  let mnemonic = "TensorAccessorArgs";
+  let summary = "Compile-time arguments that say where the pages of a buffer are.";
+}
+def TTKernel_TensorAccessor : TypeDef<TTKernel_Dialect, "TensorAccessor"> {
+  let mnemonic = "TensorAccessor";
+  let summary = "A buffer that is addressed by the numbers of its pages.";
+}
+
 class TTKernel_Op<string mnemonic, string text, dag operands = (ins), list<Trait> traits = []>
     : Op<TTKernel_Dialect, mnemonic, traits> {
   let description = [{
@@ -86,6 +95,20 @@ def TTKernel_GetNocAddrOp : TTKernel_Value<"get_noc_addr", "The network's addres
 def TTKernel_GetNocAddrFromBankIDOp
     : TTKernel_Value<"get_noc_addr_from_bank_id", "The network's address of an address in a bank of DRAM.",
                      (ins Index:$bank, Index:$address), [Pure]>;
+def TTKernel_TensorAccessorArgsOp
+    : TTKernel_Op<"TensorAccessorArgs", "The arguments of an accessor, from a compile-time argument on.",
+                  (ins ConfinedAttr<I32Attr, [IntNonNegative]>:$arg_index), [Pure]> {
+  let results = (outs TTKernel_TensorAccessorArgs:$result);
+  let assemblyFormat = "`(` $arg_index `)` attr-dict `:` type($result)";
+}
+def TTKernel_TensorAccessorOp
+    : TTKernel_Op<"TensorAccessor", "The accessor of the buffer at an address, with pages of a number of bytes.",
+                  (ins TTKernel_TensorAccessorArgs:$args, Index:$address, Index:$pageBytes), [Pure]> {
+  let results = (outs TTKernel_TensorAccessor:$result);
+}
+def TTKernel_TensorAccessorGetNocAddrOp
+    : TTKernel_Value<"tensor_accessor.get_noc_addr", "The network's address of a page, plus an offset in bytes.",
+                     (ins TTKernel_TensorAccessor:$accessor, Index:$page, Index:$offset), [Pure]>;
 def TTKernel_GetNocMulticastAddrOp
     : TTKernel_Value<"get_noc_multicast_addr", "The network's address of an address of all cores of a rectangle.",
                      (ins Index:$xStart, Index:$yStart, Index:$xEnd, Index:$yEnd, Index:$address), [Pure]>;

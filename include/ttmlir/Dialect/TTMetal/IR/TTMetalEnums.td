@@ -17,7 +17,8 @@ def TTMetal_MathFidelity : TTMetal_I32Enum<"MathFidelity", "Phases of a product.
 def TTMetal_NocIndex : TTMetal_I32Enum<"NocIndex", "One of the two networks.", [
     I32EnumAttrCase<"Noc0", 0, "noc0">, I32EnumAttrCase<"Noc1", 1, "noc1">]>;
 def TTMetal_KernelArgType : TTMetal_I32Enum<"KernelArgType", "The property of an operand that a kernel argument holds.", [
-    I32EnumAttrCase<"CBPort", 0, "cb_port">, I32EnumAttrCase<"BufferAddress", 1, "buffer_address">]>;
+    I32EnumAttrCase<"CBPort", 0, "cb_port">, I32EnumAttrCase<"BufferAddress", 1, "buffer_address">,
+    I32EnumAttrCase<"TensorAccessorArgs", 6, "tensor_accessor_args">]>;
 def TTMetal_UnpackToDestMode : TTMetal_I32Enum<"UnpackToDestMode", "The path of f32 tiles to registers of 32 bits.", [
     I32EnumAttrCase<"Fp32", 0, "fp32">, I32EnumAttrCase<"Default", 1, "default">]>;
 

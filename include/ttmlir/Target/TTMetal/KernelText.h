@@ -1,6 +1,7 @@
 //===- KernelText.h - C++ source of kernels ---------------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
-#pragma once
+#ifndef TTMLIR_TARGET_TTMETAL_KERNELTEXT_H
+#define TTMLIR_TARGET_TTMETAL_KERNELTEXT_H
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -13,3 +14,5 @@ namespace mlir::tt::ttmetal {
 FailureOr<std::string> kernelText(func::FuncOp kernel);
 
 } // namespace mlir::tt::ttmetal
+
+#endif // TTMLIR_TARGET_TTMETAL_KERNELTEXT_H
