@@ -3,6 +3,7 @@
 
 #include "Buffers.h"
 
+#include "ttmlir/Dialect/TTCore/Transforms/Shares.h"
 #include "ttmlir/Dialect/TTMetal/IR/TTMetal.h"
 
 #include "mlir/IR/Builders.h"
@@ -31,14 +32,23 @@ static bool isComputed(DataType type) {
   }
 }
 
-FailureOr<Placement> tt::place(RankedTensorType type, ArrayRef<int64_t> workerGrid, std::string &reason) {
+/// Returns the rows of tiles of each of several matrices, or 1 if there are others than whole ones.
+static int64_t rowsOfMatrix(ArrayRef<int64_t> shape) {
+  if (shape.size() < 3)
+    return 1;
+  const int64_t rows = shape[shape.size() - 2];
+  return rows > 0 && rows % tileSize == 0 ? rows / tileSize : 1;
+}
+
+FailureOr<Placement> tt::place(RankedTensorType type, ArrayRef<int64_t> workerGrid, std::string &reason,
+                               bool collapses) {
   std::string text;
   llvm::raw_string_ostream(text) << type;
   std::optional<DataType> dataType = elementTypeToDataType(type.getElementType());
   if (!dataType || !isComputed(*dataType)) {
-    reason =
-        text +
-        " has elements that cores do not compute with; expected f32, bf16, i32, ui32, ui16, ui8, bfp_bf8 or bfp_bf4";
+    reason = text +
+             " has elements that cores do not compute with; expected f32, bf16, i32, ui32, ui16, ui8, i1, bfp_bf8 " +
+             "or bfp_bf4";
     return failure();
   }
   if (!type.hasStaticShape()) {
@@ -52,16 +62,13 @@ FailureOr<Placement> tt::place(RankedTensorType type, ArrayRef<int64_t> workerGr
   MLIRContext *context = type.getContext();
   auto [rows, columns] = collapsed(type.getShape());
   Placement placed;
-  for (auto [size, cores] : llvm::zip(SmallVector<int64_t, 2>{rows, columns}, workerGrid)) {
-    const int64_t count = std::max<int64_t>(1, llvm::divideCeil(size, tileSize)); // one tile, also without elements
-    const int64_t most = std::min(count, cores), each = llvm::divideCeil(count, most);
-    int64_t used = most;
-    while (count % used)
-      --used;
-    // Padded parts, if whole ones would leave more than half of the cores without work.
-    const bool isPadded = 2 * used < most;
-    placed.grid.push_back(isPadded ? llvm::divideCeil(count, each) : used);
-    placed.tiles.push_back(isPadded ? each : count / used);
+  // The rows of tiles of a matrix that stay together; 1: all parts of rows are equal.
+  const int64_t matrix = collapses ? 1 : rowsOfMatrix(type.getShape());
+  for (auto [size, cores, whole] : llvm::zip(std::array{rows, columns}, workerGrid, std::array{matrix, int64_t(1)})) {
+    // One tile, also without elements.
+    const Share share = shareOf(std::max<int64_t>(1, llvm::divideCeil(size, tileSize)), cores, whole);
+    placed.grid.push_back(share.cores);
+    placed.tiles.push_back(share.tiles);
   }
 
   auto memory = MemorySpaceAttr::get(context, MemorySpace::DeviceL1);

@@ -24,8 +24,10 @@ std::pair<int64_t, int64_t> collapsed(ArrayRef<int64_t> shape);
 
 /// Distributes parts as evenly as possible: for each dimension, the most cores that divide its tiles evenly or, if
 /// these are less than half of the cores, parts of which the last one has padding tiles. `reason` states why a type has
-/// no placement.
-FailureOr<Placement> place(RankedTensorType type, ArrayRef<int64_t> workerGrid, std::string &reason);
+/// no placement. `collapses`: the leading dimensions are nothing but rows; otherwise the part of a core is whole
+/// matrices or a part of one, where matrices are whole tiles.
+FailureOr<Placement> place(RankedTensorType type, ArrayRef<int64_t> workerGrid, std::string &reason,
+                           bool collapses = true);
 
 } // namespace mlir::tt
 

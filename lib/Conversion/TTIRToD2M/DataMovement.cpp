@@ -306,7 +306,8 @@ template <class OpT> struct LowerReshape : TilePattern<OpT> {
   LogicalResult matchAndRewrite(OpT op, typename OpT::Adaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
     RankedTensorType from = op.getInput().getType(), to = op.getType();
-    if (collapsed(from.getShape()) == collapsed(to.getShape()))
+    if (collapsed(from.getShape()) == collapsed(to.getShape()) &&
+        placeOf(this->types, from).tiled == placeOf(this->types, to).tiled)
       rewriter.replaceOp(op, adaptor.getInput());
     else
       rewriter.replaceOp(op, pull(rewriter, op.getLoc(), this->types, adaptor.getInput(), from, to,

@@ -257,7 +257,7 @@ private:
     });
     createReduction(rewriter, loc, reduction, output);
 
-    if (!isSparse && collapsed(shape) == collapsed(to.getShape())) {
+    if (!isSparse && collapsed(shape) == collapsed(to.getShape()) && target.tiled == placeOf(this->types, to).tiled) {
       rewriter.replaceOp(op, output);
       return success();
     }
