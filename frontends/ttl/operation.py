@@ -13,7 +13,6 @@ from typing import Any
 
 import ttnn
 from _ttmlir_runtime import metal, runtime
-from ttnn.library.generic import paged
 
 from . import building
 from .buffers import MOST_BUFFERS
@@ -220,7 +219,7 @@ class Operation:
         chips = device.get_num_devices()  # each runs the operation on its own part of the tensors
         try:
             self.report = metal.run_on_tensors(
-                [paged(each) for each in tensors],
+                [metal.PagedTensor(each) for each in tensors],
                 kernels,
                 circular,
                 [],

@@ -53,6 +53,18 @@ void productWork(const Op &op, Work &work) {
 // Reductions
 //===----------------------------------------------------------------------===//
 
+/// Kernels that the program brings, whose work is not known: they read all operands but the last one, which they write.
+void genericWork(const Op &op, Work &work) {
+  std::vector<PlacedTensor> outs;
+  for (const auto &in : op.ins)
+    if (in)
+      outs.assign(1, *in);
+  addTraffic(work, op.ins.first(op.ins.empty() ? 0 : op.ins.size() - 1), outs, /*moves=*/false);
+  for (const PlacedTensor &out : outs)
+    addVectorPass(work, op.name, out);
+  work.cores = outs.empty() ? 0 : busyCores(outs[0]);
+}
+
 /// The matrix unit reduces.
 void reductionWork(const Op &op, Work &work) { work.fpuTiles = op.in(0) ? op.in(0)->tiles : 0; }
 
@@ -78,9 +90,9 @@ std::span<const Rule> computeRules() {
       {"ttnn.quantize", Family::Other, Traffic::Shards, vectorPasses},
       {"ttnn.dequantize", Family::Other, Traffic::Shards, vectorPasses},
       {"ttnn.requantize", Family::Other, Traffic::Shards, vectorPasses},
-      // Kernels in the program, whose work is not known.
-      {"ttnn.generic", Family::Other, Traffic::Shards, vectorPasses},
+      {"ttnn.generic", Family::Other, Traffic::Own, genericWork},
       {"ttnn.d2m_subgraph", Family::Other, Traffic::Shards, vectorPasses},
+      // Kernels elsewhere.
       {"ttnn.tt_lang_op", Family::Other, Traffic::Shards, vectorPasses},
   };
   return rows;

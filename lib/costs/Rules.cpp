@@ -58,7 +58,7 @@ const Rule *findRule(std::string_view op) {
 //===----------------------------------------------------------------------===//
 
 /// The cores that work on a sharded result keeps as busy as the one with most of it; 0 if it is not sharded.
-static int64_t busyCores(const PlacedTensor &result) {
+int64_t busyCores(const PlacedTensor &result) {
   if (!result.isShardInL1() || result.shards == Shards::Other || result.shardRows <= 0 || result.shardColumns <= 0)
     return 0;
   // Not by the product, which may wrap to 0 for some shard sizes.

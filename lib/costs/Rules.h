@@ -42,6 +42,8 @@ inline void addTraffic(Work &work, const Op &op, bool moves) { addTraffic(work, 
 void addVectorPass(Work &work, std::string_view op, const PlacedTensor &result);
 /// Passes over all results.
 void vectorPasses(const Op &op, Work &work);
+/// Returns the cores that compute a result.
+int64_t busyCores(const PlacedTensor &result);
 /// Adds the activation that a product or a convolution applies before it packs its result: the packer computes relu.
 void addActivation(const Op &op, Work &work);
 /// Steps over rows of `operand`, each on one core unless it is sharded: passes of the matrix unit, and the exponentials

@@ -246,16 +246,7 @@ void python::bindKernels(nb::module_ &module) {
           "Compiles kernels and runs them until all have ended; raises Error with what was wrong, or with what every "
           "kernel waits for. exact: with the arithmetic of the chip.");
   nb::class_<PagedTensor>(module, "PagedTensor", "A tensor on a device as kernels find it: its pages, or its shards.")
-      .def(
-          "__init__",
-          [](PagedTensor *self, const ttnn::Tensor &tensor, uint32_t pageBytes, const std::vector<Coord> &cores,
-             uint32_t columns, const std::pair<uint32_t, uint32_t> &shard) {
-            if (!columns || !shard.first || !shard.second)
-              throw Error("PagedTensor: columns and shard have at least one page");
-            new (self) PagedTensor{tensor, pageBytes, coords(cores), columns, shard.first, shard.second};
-          },
-          nb::arg("tensor"), nb::arg("page_bytes"), nb::arg("cores") = std::vector<Coord>(), nb::arg("columns") = 1,
-          nb::arg("shard") = std::pair(1u, 1u), "Of shards, rows and columns are in pages.")
+      .def(nb::init<ttnn::Tensor>(), nb::arg("tensor"))
       .def_ro("tensor", &PagedTensor::tensor);
   module.def(
       "run_on_tensors",

@@ -6,6 +6,8 @@
 #include "ttmlir/Dialect/TTNN/IR/TTNN.h"
 #include "ttmlir/Target/TTNN/AttributeVisitor.h"
 
+#include "llvm/ADT/TypeSwitch.h"
+
 #include <cmath>
 
 using namespace mlir;
@@ -155,14 +157,95 @@ FailureOr<AttributeOffset> Writer::constant(StringRef name, ElementsAttr element
   return entry(name, fb::AttributeValue::ConstantValue, fb::CreateConstantValue(builder, *index));
 }
 
+/// Rectangles of cores: x and y of the first and the last core of each.
+static DenseI64ArrayAttr cornersOf(CoreRangeSetAttr cores) {
+  SmallVector<int64_t> corners;
+  for (CoreRangeAttr range : cores.getCoreRanges())
+    for (CoreCoordAttr core : {range.getStartCoord(), range.getEndCoord()})
+      corners.append({static_cast<int64_t>(core.getX()), static_cast<int64_t>(core.getY())});
+  return DenseI64ArrayAttr::get(cores.getContext(), corners);
+}
+
+/// Calls `visit(name, value)` for every field of what a ttnn.generic runs; false for anything else, as kernels that are
+/// named by symbol.
+template <class Visit> static bool visitProgramFields(Attribute attr, Visit visit) {
+  auto arguments = [&](auto kernel) {
+    visit("core_ranges", cornersOf(kernel.getCoreRanges()));
+    visit("ct_args", kernel.getCtArgs());
+    visit("common_rt_args", kernel.getCommonRtArgs());
+    visit("rt_args", kernel.getRtArgs());
+  };
+  return TypeSwitch<Attribute, bool>(attr)
+      .Case([&](ProgramAttr program) {
+        visit("kernels", program.getKernels());
+        visit("cbs", program.getCbs());
+        visit("semaphores", program.getSemaphores());
+        return true;
+      })
+      .template Case<SourceReadKernelAttr, SourceWriteKernelAttr>([&](auto kernel) {
+        visit("source", kernel.getSource());
+        arguments(kernel);
+        return true;
+      })
+      .Case([&](SourceComputeKernelAttr kernel) {
+        visit("source", kernel.getSource());
+        visit("math_fidelity", static_cast<int64_t>(kernel.getMathFidelity()));
+        visit("fp32_dest_acc_en", kernel.getFp32DestAccEn());
+        visit("dst_full_sync_en", kernel.getDstFullSyncEn());
+        visit("bfp8_pack_precise", kernel.getBfp8PackPrecise());
+        visit("math_approx_mode", kernel.getMathApproxMode());
+        SmallVector<int64_t> modes;
+        for (ComputeKernelUnpackToDestMode mode : kernel.getUnpackToDestModes())
+          modes.push_back(static_cast<int64_t>(mode));
+        visit("unpack_to_dest_modes", DenseI64ArrayAttr::get(kernel.getContext(), modes));
+        arguments(kernel);
+        return true;
+      })
+      .Case([&](KernelCBAttr buffer) {
+        visit("total_size", buffer.getTotalSize());
+        visit("core_ranges", cornersOf(buffer.getCoreRanges()));
+        visit("formats", buffer.getFormats());
+        if (buffer.getBuffer())
+          visit("buffer_of", buffer.getBuffer().getTensorOperandIndex());
+        return true;
+      })
+      .Case([&](KernelCBFormatAttr format) {
+        visit("buffer_index", format.getBufferIndex());
+        visit("dtype", static_cast<int64_t>(format.getDtype()));
+        visit("page_size", format.getPageSize());
+        return true;
+      })
+      .Case([&](KernelSemaphoreAttr semaphore) {
+        visit("id", semaphore.getId());
+        visit("core_type", static_cast<int64_t>(semaphore.getCoreType()));
+        visit("core_ranges", cornersOf(semaphore.getCoreRanges()));
+        visit("initial_value", semaphore.getInitialValue());
+        return true;
+      })
+      .Case([&](CoreRuntimeArgsAttr core) {
+        visit("x", core.getCoreCoord().getX());
+        visit("y", core.getCoreCoord().getY());
+        visit("args", core.getArgs());
+        return true;
+      })
+      .Case([&](KernelArgAddressOfTensorAttr arg) { return visit("tensor_index", arg.getTensorIndex()), true; })
+      .Case([&](KernelArgCBBufferIndexAttr arg) { return visit("buffer_index", arg.getBufferIndex()), true; })
+      .Case([&](KernelArgSemaphoreAtAttr arg) { return visit("semaphore_index", arg.getSemaphoreIndex()), true; })
+      .Case([&](KernelArgTensorAccessorArgsAttr arg) { return visit("operand_index", arg.getOperandIndex()), true; })
+      .Case([&](KernelArgNamedArgAttr arg) { return visit("value", arg.getValue()), true; })
+      .Default(false);
+}
+
 FailureOr<AttributeOffset> Writer::structure(StringRef name, Attribute attr) {
   std::vector<AttributeOffset> fields;
+  if (isa<ReadKernelAttr, WriteKernelAttr, ComputeKernelAttr, DataMovementKernelAttr>(attr))
+    return emitError() << "runs a kernel that is named by its symbol; run ttnn-embed-kernels first";
   LogicalResult result = success();
   auto visit = [&](StringRef field, const auto &value) {
     if (failed(parameter(field, value, fields)))
       result = failure();
   };
-  if (!visitFields(attr, visit))
+  if (!visitFields(attr, visit) && !visitProgramFields(attr, visit))
     return emitError() << "attribute '" << name << "' is " << attr << ", which a flatbuffer cannot hold";
   if (failed(result))
     return failure();

@@ -4,6 +4,8 @@
 #include "ttmlir/Target/TTNN/TTNNToFlatbuffer.h"
 #include "ttmlir/Dialect/TTNN/IR/Ops/CaptureOrExecuteTraceOp.h"
 #include "ttmlir/Dialect/TTNN/IR/Ops/ConstantOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/D2MSubgraphOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/GenericOp.h"
 #include "ttmlir/Dialect/TTNN/IR/Ops/GetDeviceOp.h"
 #include "ttmlir/Target/TTNN/Lowered.h"
 
@@ -388,6 +390,9 @@ LogicalResult BinaryWriter::writeOperation(Operation *op) {
   const bool calls = op->hasTrait<trait::RunsFunctions>();
   if (!calls && !isa_and_nonnull<TTNNDialect, debug::DebugDialect>(op->getDialect()))
     return op->emitError() << "'" << op->getName() << "' is no TTNN op; a program has no others";
+  if (isa<D2MSubgraphOp>(op))
+    return op->emitOpError() << "calls a function that is to be compiled to kernels; run ttnn-through-d2m-pipeline and "
+                                "ttnn-collaspe-d2m first";
   for (auto [index, operand] : llvm::enumerate(op->getOperands()))
     if (!isa<DeviceType>(operand.getType()) && !valueIndices.contains(operand))
       return op->emitOpError() << "operand " << index << " is " << operand.getType()
@@ -434,6 +439,17 @@ LogicalResult BinaryWriter::writeOperation(Operation *op) {
     if (failed(entry))
       return failure();
     entries.push_back(*entry);
+  }
+
+  // Kernels run on the cores of one kind of chip.
+  if (isa<GenericOp>(op)) {
+    auto system = module->getAttrOfType<ttcore::SystemDescAttr>(ttcore::systemDescName);
+    if (!system || system.getChipDescs().empty())
+      return op->emitOpError() << "runs kernels, and the module has no " << ttcore::systemDescName
+                               << "; run ttcore-register-device first";
+    auto arch =
+        StringAttr::get(op->getContext(), ttcore::stringifyArch(system.getChipDescs().front().getArch().getValue()));
+    entries.push_back(*attributes.write("arch", arch, std::nullopt, [&] { return op->emitOpError(); }));
   }
 
   std::string location;

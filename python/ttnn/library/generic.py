@@ -14,9 +14,8 @@ from typing import Any
 
 from _ttmlir_runtime import metal, runtime
 from _ttmlir_runtime.runtime import Tensor
-from _ttmlir_runtime.ttnn import CoreCoord, CoreRangeSet, Layout
+from _ttmlir_runtime.ttnn import CoreCoord, CoreRangeSet
 
-from .geometry import Tile
 from .kernels import (
     CBDescriptor,
     ComputeConfigDescriptor,
@@ -54,21 +53,6 @@ def _cores(ranges: CoreRangeSet) -> list[tuple[int, int]]:
         for y in range(each.start.y, each.end.y + 1)
         for x in range(each.start.x, each.end.x + 1)
     ]
-
-
-def paged(tensor: Tensor) -> metal.PagedTensor:
-    """Returns a tensor with the pages that TensorAccessorArgs describes."""
-    memory = tensor.memory_config()
-    tile, tiled = Tile().get_tile_size(tensor.dtype), tensor.layout == Layout.TILE
-    width = (list(tensor.padded_shape) or [1])[-1]
-    if memory is None or memory.shard_spec is None:
-        return metal.PagedTensor(tensor, tile if tiled else width * (tile // 1024))
-    height, across = memory.shard_spec.shape
-    if tiled:
-        columns, shard, page = -(-width // 32), (-(-height // 32), -(-across // 32)), tile
-    else:
-        columns, shard, page = -(-width // across), (height, 1), across * (tile // 1024)
-    return metal.PagedTensor(tensor, page, _cores(memory.shard_spec.grid), columns, shard)
 
 
 def _circular(at: int, given: CBDescriptor) -> list[metal.CircularBuffer]:
@@ -199,7 +183,7 @@ def generic_op(
         raise ValueError(f"ttnn.generic_op: io_tensors[{len(tensors) - 1}] lies on the host; expected one on a device")
     for program, chips in _parts(program_descriptor, *device.get_mesh_shape()):
         metal.run_on_tensors(
-            [paged(each) for each in tensors],
+            [metal.PagedTensor(each) for each in tensors],
             [_kernel(at, each) for at, each in enumerate(program.kernels)],
             [_circular(at, each) for at, each in enumerate(program.cbs)],
             [metal.Semaphore(each.id, _cores(each.core_ranges), each.initial_value) for each in program.semaphores],

@@ -3,6 +3,7 @@
 
 #include "tt/runtime/binary.h"
 #include "base/flatbuffer.h"
+#include "binary/generic.h"
 #include "binary/image.h"
 #include "binary/metal/image.h"
 #include "core/native_code.h"
@@ -176,11 +177,22 @@ void Binary::requireSame(const Binary &other, size_t program) const {
   runtime::requireSame(mine.programs(), other.programs(), program);
 }
 
+/// Calls f(operation) for each ttnn.generic of a TTNN file.
+template <class F> static void forEachGeneric(const BinaryImage &image, F f) {
+  for (const Program &program : image.programs)
+    for (const Operation &operation : program.operations)
+      if (operation.info && operation.info->name == "ttnn.generic")
+        f(operation);
+}
+
 bool Binary::hasNative() const {
-  return impl().nativeHash.has_value() || (impl().metal && !impl().metal->entries.empty());
+  bool hasKernels = impl().metal && !impl().metal->entries.empty();
+  forEachGeneric(impl(), [&](const Operation &) { hasKernels = true; });
+  return impl().nativeHash.has_value() || hasKernels;
 }
 
 void Binary::allowNative() const {
+  forEachGeneric(impl(), [](const Operation &generic) { allowKernels(generic.attributes); });
   if (impl().nativeHash)
     ttnn::allowNativeCode(*impl().nativeHash);
   if (impl().metal && !impl().metal->entries.empty())

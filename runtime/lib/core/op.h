@@ -46,6 +46,7 @@ std::vector<OpInfo> mixtureOps();
 std::vector<OpInfo> debugOps();
 std::vector<OpInfo> callOps();
 std::vector<OpInfo> tensorFileOps();
+std::vector<OpInfo> genericOps();
 
 //===----------------------------------------------------------------------===//
 // Calls: operands, attributes, errors. All throw OpError naming the op.

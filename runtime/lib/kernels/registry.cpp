@@ -93,7 +93,8 @@ OpInfo described(OpInfo info) {
   if (!op)
     throw Error("the kernel of " + std::string(info.name) + " is of no op of the dialects");
   info.operands = op->operands;
-  info.attributes = op->attributes;
+  if (info.attributes.empty()) // a row names what only MLIR can say of the op
+    info.attributes = op->attributes;
   info.outs = op->anyResults ? -1 : static_cast<int>(op->results.size());
   info.optionalOuts = op->optionalResults;
   info.draws = op->has("draws_values");
@@ -133,6 +134,7 @@ constexpr Family families[] = {
     {convolutionWeightOps},
     {callOps},
     {tensorFileOps},
+    {genericOps},
     {distributedNormalizationOps, true},
     {latentAttentionOps, true},
     {optimizerOps, true},

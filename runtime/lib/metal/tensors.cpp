@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <optional>
 
 namespace tt::metal {
 namespace {
@@ -14,77 +15,80 @@ namespace {
 std::string named(size_t index) { return "tensor " + std::to_string(index); }
 
 /// Calls f(bytes of the machine, offset in the tensor) for each page of a sharded tensor.
-template <class F> void forEachPage(const Machine &machine, const PagedTensor &paged, size_t pages, F f) {
-  const uint32_t across = (paged.columns + paged.shardColumns - 1) / paged.shardColumns;
-  for (size_t page = 0; page < pages; ++page) {
-    const auto row = static_cast<uint32_t>(page / paged.columns), column = static_cast<uint32_t>(page % paged.columns);
-    const size_t shard = size_t(row / paged.shardRows) * across + column / paged.shardColumns;
-    if (shard >= paged.cores.size())
-      throw Error("a tensor has more shards than the " + std::to_string(paged.cores.size()) + " cores it lies on");
-    const uint64_t within = uint64_t(row % paged.shardRows) * paged.shardColumns + column % paged.shardColumns;
-    f(machine.l1(paged.cores[shard], static_cast<uint64_t>(paged.tensor.address()) + within * paged.pageBytes,
-                 paged.pageBytes),
-      page * paged.pageBytes);
+template <class F> void forEachPage(const Machine &machine, const Pages &pages, uint64_t address, size_t count, F f) {
+  const uint32_t across = (pages.columns + pages.shardColumns - 1) / pages.shardColumns;
+  for (size_t page = 0; page < count; ++page) {
+    const auto row = static_cast<uint32_t>(page / pages.columns), column = static_cast<uint32_t>(page % pages.columns);
+    const size_t shard = size_t(row / pages.shardRows) * across + column / pages.shardColumns;
+    if (shard >= pages.cores.size())
+      throw Error("a tensor has more shards than the " + std::to_string(pages.cores.size()) + " cores it lies on");
+    const uint64_t within = uint64_t(row % pages.shardRows) * pages.shardColumns + column % pages.shardColumns;
+    f(machine.l1(pages.cores[shard], address + within * pages.bytes, pages.bytes), page * pages.bytes);
   }
 }
 
 /// A tensor in the memory of a chip.
 class OnChip {
 public:
-  OnChip(Machine &machine, const PagedTensor &paged, size_t index, uint32_t chip)
-      : machine(machine), paged(paged), chip(chip), bytes(sim::deviceBytes(paged.tensor.spec())) {
-    const size_t pages = bytes.size() / std::max(1u, paged.pageBytes);
-    if (!paged.pageBytes || pages * paged.pageBytes != bytes.size())
+  OnChip(Machine &machine, const TensorSpec &spec, const Pages &pages, uint64_t address, size_t index)
+      : machine(machine), spec(spec), pages(pages), bytes(sim::deviceBytes(spec)) {
+    const size_t count = bytes.size() / std::max(1u, pages.bytes);
+    if (!pages.bytes || count * pages.bytes != bytes.size())
       throw Error(named(index) + " has " + std::to_string(bytes.size()) + " bytes, no multiple of its page of " +
-                  std::to_string(paged.pageBytes));
-    if (shard() >= paged.tensor.shards() || !paged.tensor.has(shard()))
-      throw Error(named(index) + " has no values of chip " + std::to_string(chip));
-    buffer = {paged.tensor.memory_config().buffer, static_cast<uint64_t>(paged.tensor.address()), paged.pageBytes,
-              static_cast<uint32_t>(pages)};
+                  std::to_string(pages.bytes));
+    buffer = {spec.memory.buffer, address, pages.bytes, static_cast<uint32_t>(count)};
   }
-  void write() {
-    sim::encode(paged.tensor.spec(), values(), bytes);
-    if (paged.cores.empty())
+  void write(std::span<const std::byte> values) {
+    sim::encode(spec, values, bytes);
+    if (pages.cores.empty())
       machine.write(buffer, bytes);
     else
-      forEachPage(machine, paged, buffer.pages, [&](std::span<std::byte> to, size_t from) {
+      forEachPage(machine, pages, buffer.address, buffer.pages, [&](std::span<std::byte> to, size_t from) {
         std::memcpy(to.data(), bytes.data() + from, to.size());
       });
   }
-  /// Takes the bytes back where kernels have changed them. For one chip of several, a tensor with one value for all
-  /// gets one for each.
-  void read(bool ofOneChip) {
+  /// Returns the bytes if kernels have changed them.
+  std::optional<std::vector<std::byte>> changed() const {
     std::vector<std::byte> found(bytes.size());
-    if (paged.cores.empty())
+    if (pages.cores.empty())
       machine.read(buffer, found);
     else
-      forEachPage(machine, paged, buffer.pages, [&](std::span<std::byte> from, size_t to) {
+      forEachPage(machine, pages, buffer.address, buffer.pages, [&](std::span<std::byte> from, size_t to) {
         std::memcpy(found.data() + to, from.data(), from.size());
       });
-    if (found == bytes)
-      return;
-    ttnn::Tensor written = paged.tensor;
-    if (ofOneChip)
-      written.spread();
-    written.unshare();
-    sim::decode(written.spec(), found, {written.data(shard()), written.bytes()});
-    written.markWritten();
+    return found == bytes ? std::nullopt : std::optional(std::move(found));
   }
 
 private:
-  size_t shard() const { return paged.tensor.shards() > 1 ? chip : 0; }
-  std::span<const std::byte> values() const { return {paged.tensor.data(shard()), paged.tensor.bytes()}; }
-
   Machine &machine;
-  const PagedTensor &paged;
-  uint32_t chip;
+  const TensorSpec &spec;
+  const Pages &pages;
   std::vector<std::byte> bytes;
   InterleavedBuffer buffer;
 };
 
-/// Gives circular buffers their addresses.
+/// The values of a tensor on a chip.
+size_t shardOf(const ttnn::Tensor &tensor, size_t index, uint32_t chip) {
+  const size_t shard = tensor.shards() > 1 ? chip : 0;
+  if (shard >= tensor.shards() || !tensor.has(shard))
+    throw Error(named(index) + " has no values of chip " + std::to_string(chip));
+  return shard;
+}
+
+/// Takes changed bytes back. For one chip of several, a tensor with one value for all gets one for each.
+void takeBack(const ttnn::Tensor &tensor, size_t index, uint32_t chip, const std::vector<std::byte> &found,
+              bool ofOneChip) {
+  ttnn::Tensor written = tensor;
+  if (ofOneChip)
+    written.spread();
+  written.unshare();
+  sim::decode(written.spec(), found, {written.data(shardOf(written, index, chip)), written.bytes()});
+  written.markWritten();
+}
+
+/// Gives circular buffers their addresses. `tensors`: memories and addresses.
 void place(HostProgram &program, const std::vector<CircularGroup> &groups, const sim::ChipDesc &chip,
-           const std::vector<PagedTensor> &tensors) {
+           const std::vector<std::pair<BufferType, uint64_t>> &tensors) {
   auto next = static_cast<uint64_t>(chip.l1UnreservedBase);
   const auto unit = static_cast<uint64_t>(chip.l1Alignment);
   for (const CircularGroup &group : groups) {
@@ -98,13 +102,68 @@ void place(HostProgram &program, const std::vector<CircularGroup> &groups, const
       next = std::min<uint64_t>(next + (bytes + unit - 1) / unit * unit, uint64_t(1) << 40);
   }
   for (size_t i = 0; i < tensors.size(); ++i)
-    if (const ttnn::Tensor &tensor = tensors[i].tensor;
-        tensor.memory_config().buffer == BufferType::L1 && next > static_cast<uint64_t>(tensor.address()))
+    if (const auto [memory, address] = tensors[i]; memory == BufferType::L1 && next > address)
       throw Error("circular buffers reach address " + std::to_string(next) + " of L1, and " + named(i) + " begins at " +
-                  std::to_string(tensor.address()));
+                  std::to_string(address));
 }
 
 } // namespace
+
+Pages pagesOf(const TensorSpec &spec) {
+  const MemoryConfig &memory = spec.memory;
+  const auto number = [](int64_t value) { return static_cast<uint32_t>(std::clamp<int64_t>(value, 1, UINT32_MAX)); };
+  const bool isTiled = spec.layout == Layout::Tile;
+  const auto tile = static_cast<uint32_t>(sim::tileBytes(spec.dtype)), element = tile / 1024;
+  const int64_t width = spec.shape.empty() ? 1 : spec.shape.back();
+  Pages pages{isTiled ? tile : number(width) * element};
+  if (memory.shardShape.size() != 2)
+    return pages;
+  const int64_t height = memory.shardShape[0], across = memory.shardShape[1];
+  if (isTiled) {
+    pages.columns = number((width + 31) / 32);
+    pages.shardRows = number((height + 31) / 32);
+    pages.shardColumns = number((across + 31) / 32);
+  } else {
+    pages.bytes = number(across) * element;
+    pages.columns = number((width + across - 1) / std::max<int64_t>(1, across));
+    pages.shardRows = number(height);
+  }
+  auto ranges = memory.cores;
+  if (ranges.empty()) {
+    int64_t rows = memory.grid.empty() ? 1 : memory.grid[0], columns = memory.grid.size() < 2 ? 1 : memory.grid[1];
+    if (memory.byColumns && memory.layout == MemoryLayout::BlockSharded)
+      std::swap(rows, columns);
+    ranges = {{0, 0, columns - 1, rows - 1}};
+  }
+  for (const auto &[left, top, right, bottom] : ranges) {
+    const auto coord = [](int64_t value) { return static_cast<uint32_t>(std::clamp<int64_t>(value, 0, UINT32_MAX)); };
+    const std::vector<CoreCoord> cores = coreRange({coord(left), coord(top)}, {coord(right), coord(bottom)});
+    pages.cores.insert(pages.cores.end(), cores.begin(), cores.end());
+  }
+  return pages;
+}
+
+KernelReport runOnValues(Machine &machine, const std::vector<PagedValues> &values, HostProgram program,
+                         const std::vector<CircularGroup> &groups) {
+  std::vector<std::pair<BufferType, uint64_t>> places;
+  for (const PagedValues &each : values)
+    places.emplace_back(each.spec->memory.buffer, each.address);
+  place(program, groups, machine.chip(), places);
+  std::vector<OnChip> tensors;
+  for (size_t i = 0; i < values.size(); ++i) {
+    tensors.emplace_back(machine, *values[i].spec, values[i].pages, values[i].address, i);
+    tensors.back().write({values[i].values, values[i].spec->bytes()});
+  }
+  KernelReport report = machine.run(program);
+  for (size_t i = 0; i < values.size(); ++i) {
+    const auto found = tensors[i].changed();
+    if (found && !values[i].written)
+      throw Error("kernels wrote to tensor " + std::to_string(i) + "; expected writes to the last one alone");
+    if (found)
+      sim::decode(*values[i].spec, *found, {values[i].values, values[i].spec->bytes()});
+  }
+  return report;
+}
 
 KernelReport runOnTensors(const std::vector<PagedTensor> &tensors, HostProgram program,
                           const std::vector<CircularGroup> &groups, const std::vector<uint32_t> &chips) {
@@ -120,7 +179,10 @@ KernelReport runOnTensors(const std::vector<PagedTensor> &tensors, HostProgram p
   if (tensors.empty())
     throw Error("there is no tensor; expected at least the result");
   const std::shared_ptr<sim::MeshDevice> device = tensors.front().tensor.device();
-  place(program, groups, device->chip(), tensors);
+  std::vector<std::pair<BufferType, uint64_t>> places;
+  for (const PagedTensor &each : tensors)
+    places.emplace_back(each.tensor.memory_config().buffer, static_cast<uint64_t>(each.tensor.address()));
+  place(program, groups, device->chip(), places);
   program.exact = device->options().exact;
   Machine machine(device->chip());
   KernelReport report;
@@ -131,13 +193,15 @@ KernelReport runOnTensors(const std::vector<PagedTensor> &tensors, HostProgram p
     if (!alike && !device->chips().has(chip))
       continue; // of another rank
     std::vector<OnChip> paged;
-    for (size_t i = 0; i < tensors.size(); ++i)
-      paged.emplace_back(machine, tensors[i], i, chip);
-    for (OnChip &each : paged)
-      each.write();
+    for (size_t i = 0; i < tensors.size(); ++i) {
+      const ttnn::Tensor &tensor = tensors[i].tensor;
+      paged.emplace_back(machine, tensor.spec(), tensors[i].pages, static_cast<uint64_t>(tensor.address()), i);
+      paged.back().write({tensor.data(shardOf(tensor, i, chip)), tensor.bytes()});
+    }
     KernelReport own = machine.run(program, &report.printed);
-    for (OnChip &each : paged)
-      each.read(!alike);
+    for (size_t i = 0; i < tensors.size(); ++i)
+      if (const auto found = paged[i].changed())
+        takeBack(tensors[i].tensor, i, chip, *found, !alike);
     if (own.cycles >= report.cycles)
       report = std::move(own);
   }

@@ -37,7 +37,8 @@ NO_KERNEL: dict[str, str] = {
         "the compiler writes what is recorded where it is executed; lit test Target/TTNN/traces.mlir",
         "ttnn.begin_trace_capture ttnn.end_trace_capture ttnn.execute_trace",
     ),
-    **reason("kernel source, which is not simulated", "ttnn.generic ttnn.d2m_subgraph ttnn.tt_lang_op"),
+    **reason("kernel source, which is not simulated", "ttnn.tt_lang_op"),
+    "ttnn.d2m_subgraph": "ttnn-through-d2m-pipeline and ttnn-collaspe-d2m replace it",
     **reason(CONTRADICTED, "ttnn.moe_gpt ttnn.selective_reduce_combine"),
     **reason(
         "semaphores are not simulated",
@@ -92,7 +93,7 @@ NO_HOST: dict[str, str] = {
         ttir.distributed_layer_norm ttir.distributed_rms_norm ttir.mesh_partition ttir.mesh_shard ttir.moe_compute
         ttir.moe_expert_token_remap ttir.reduce_scatter""",
     ),
-    **reason("draws the random numbers of the chip", "ttir.dropout ttir.rand ttir.sampling"),
+    **reason("draws the random numbers of the chip", "ttir.sampling"),
     **reason(
         "writes to a cache of the chip in place",
         "ttir.fill_cache ttir.paged_fill_cache ttir.paged_update_cache ttir.update_cache",
