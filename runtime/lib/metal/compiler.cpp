@@ -330,12 +330,12 @@ fs::path compiledLibrary(const KernelSources &sources, const std::string &file) 
   return made;
 }
 
-CompiledKernels::CompiledKernels(const fs::path &path, size_t count) {
+CompiledKernels::CompiledKernels(const fs::path &path, std::vector<bool> alone) : staying(std::move(alone)) {
   handle = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!handle)
     throw Error(path.string() + " cannot be loaded: " + ::dlerror());
   library = static_cast<const KernelLibrary *>(::dlsym(handle, "tt_metal_kernels"));
-  if (!library || library->version != kernelAbiVersion || library->count != count) {
+  if (!library || library->version != kernelAbiVersion || library->count != staying.size()) {
     ::dlclose(handle);
     throw Error(path.string() + " is no library of these kernels; delete it");
   }
@@ -350,8 +350,8 @@ std::shared_ptr<const CompiledKernels> compiledKernels(runtime::BinaryImage &ima
   std::lock_guard lock(kept.mutex);
   if (!kept.compiled) {
     requireAllowed(image);
-    kept.compiled = std::make_shared<const CompiledKernels>(compiledLibrary(kernelSources(metal.entries), image.name),
-                                                            metal.entries.size());
+    const KernelSources sources = kernelSources(metal.entries);
+    kept.compiled = std::make_shared<const CompiledKernels>(compiledLibrary(sources, image.name), sources.alone);
   }
   return kept.compiled;
 }

@@ -65,7 +65,7 @@ private:
       const Dst::Tile &in = *ins[k];
       at[k] = buffers[k];
       if (ttnn::isFloat(in.dtype)) {
-        at[k] = in.f + i;
+        at[k] = in.floats() + i;
         continue;
       }
       int64_t values[piece];
@@ -84,7 +84,7 @@ private:
       at[k] = buffers[k];
       if (ttnn::isFloat(in.dtype)) // a condition
         for (size_t j = 0; j < piece; ++j)
-          buffers[k][j] = in.f[i + j] != 0 ? 1 : 0;
+          buffers[k][j] = in.floats()[i + j] != 0 ? 1 : 0;
       else
         widen(in.dtype, in.i + i, buffers[k], piece);
     }
@@ -143,8 +143,9 @@ void KernelRun::tileOp(TileOp op, const uint32_t *dsts) {
   }();
   const Dst::Tile *ins[ttnn::maxElementwiseIns];
   for (uint32_t k = 0; k < tileRow.ins; ++k)
-    ins[k] = &mathTile(dsts[k], tileRow.function);
-  Dst::Tile &out = mathTile(dsts[tileRow.ins], tileRow.function);
+    ins[k] = rawTile(dsts[k], tileRow.function).written ? &rawTile(dsts[k], tileRow.function)
+                                                        : &mathTile(dsts[k], tileRow.function);
+  Dst::Tile &out = rawTile(dsts[tileRow.ins], tileRow.function);
   ++work.sfpuTiles;
   const std::span<const Dst::Tile *const> operands(ins, tileRow.ins);
   const ElementwiseRow &row = *rows[static_cast<size_t>(op)];
@@ -152,6 +153,7 @@ void KernelRun::tileOp(TileOp op, const uint32_t *dsts) {
     return;
   noteRounded(tileRow.function, operands);
   out.dtype = RowRun(*this, tileRow.function, row, operands)(out, {});
+  out.view = nullptr;
   settle(out);
 }
 
@@ -191,8 +193,6 @@ void KernelRun::typecastTile(uint32_t index, uint32_t dataType) {
   noteRounded("typecast_tile", {&in, 1});
   alignas(64) std::byte stored[tileElements * sizeof(float)];
   metal::storeTile(tile, to, ttnn::storer<float>(to), stored);
-  if (to == DataType::Bool)
-    to = DataType::UInt8;
   if (ttnn::isFloat(to)) {
     loadFloats(stored, to, tile.f);
     to = DataType::Float32;
@@ -248,7 +248,8 @@ void KernelRun::checkPositions(uint32_t least, uint32_t greatest, uint32_t size,
 }
 
 void KernelRun::fillTile(uint32_t index, float value) {
-  Dst::Tile &tile = mathTile(index, "fill_tile");
+  Dst::Tile &tile = rawTile(index, "fill_tile");
+  tile.view = nullptr;
   std::fill_n(tile.f, tileElements, value);
   tile.dtype = DataType::Float32;
   settle(tile);

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstring>
 #include <sys/mman.h>
+#include <thread>
 #include <unistd.h>
 #include <utility>
 
@@ -57,9 +58,14 @@ void *mapLow(size_t bytes) {
 
 } // namespace
 
-L1::L1(const sim::ChipDesc &chip, bool pointers) : chip(chip), size(static_cast<size_t>(chip.l1Size)) {
-  const size_t bytes = size * static_cast<size_t>(chip.cores());
-  void *taken = pointers ? mapLow(bytes) : ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, sparse, -1, 0);
+L1::L1(const sim::ChipDesc &chip, bool pointers) : L1(chip, pointers, false) {}
+
+std::unique_ptr<L1> L1::ofOneCore(const sim::ChipDesc &chip) { return std::unique_ptr<L1>(new L1(chip, false, true)); }
+
+L1::L1(const sim::ChipDesc &chip, bool pointers, bool oneCore)
+    : chip(chip), size(static_cast<size_t>(chip.l1Size)), stride(oneCore ? 0 : size),
+      mapped(oneCore ? size : size * static_cast<size_t>(chip.cores())) {
+  void *taken = pointers ? mapLow(mapped) : ::mmap(nullptr, mapped, PROT_READ | PROT_WRITE, sparse, -1, 0);
   if (taken == MAP_FAILED)
     throw OutOfMemoryError("no memory for the L1 of " + std::to_string(chip.cores()) + " cores");
   memory = static_cast<std::byte *>(taken);
@@ -90,7 +96,7 @@ void Dram::clear(uint32_t bank, uint64_t address, uint64_t bytes) const {
 
 Dram::~Dram() { ::munmap(memory, size * banks); }
 
-L1::~L1() { ::munmap(memory, size * static_cast<size_t>(chip.cores())); }
+L1::~L1() { ::munmap(memory, mapped); }
 
 KernelRun::KernelRun(Core &core, const Kernel &kernel, std::span<const uint32_t> arguments, void (*entry)(),
                      bool recorded)
@@ -145,6 +151,8 @@ void endKernelZone() noexcept {
 void KernelRun::pause() {
   ++pauses;
   paused = true;
+  if (dst)
+    dst->copyViews();
   fiber.suspend();
   if (cancelled)
     throw Cancelled();
@@ -154,6 +162,8 @@ void KernelRun::waitFor(Wait what) {
   pauses = 0;
   waiting = what;
   while (!waiting.over()) {
+    if (dst)
+      dst->copyViews(); // other kernels may write the circular buffers
     fiber.suspend();
     if (cancelled)
       throw Cancelled();
@@ -179,6 +189,11 @@ void Core::run() {
       went = true;
     }
   }
+}
+
+void Core::add(const Kernel &kernel, size_t place, void (*entry)(), bool recorded) {
+  const auto &arguments = kernel.coreArgs.empty() ? kernel.runtimeArgs : kernel.coreArgs[place];
+  kernels.push_back(std::make_unique<KernelRun>(*this, kernel, arguments, entry, recorded));
 }
 
 bool Core::canRun() const {
@@ -258,24 +273,50 @@ std::string Core::waiting() const {
 
 namespace {
 
-/// Creates the state of every core that has a kernel of the program.
+constexpr uint32_t semaphoresBytes = maxSemaphores * semaphoreBytes;
+
+/// Creates a core for a program, and sets its semaphores; without kernels yet.
+std::unique_ptr<Core> coreOf(const L1 &l1, CoreIndex index, const EnqueueProgram &program, std::string_view name,
+                             const Mesh &mesh, const Interruptible *interruptible) {
+  auto core = std::make_unique<Core>(l1, index, name, mesh.exact);
+  core->interruptible = interruptible;
+  core->mesh = mesh;
+  const auto base = static_cast<uint32_t>(l1.chip.l1UnreservedBase);
+  std::memset(l1.at(index, base - semaphoresBytes), 0, semaphoresBytes);
+  for (const SemaphoreValue &semaphore : program.semaphores)
+    if (std::ranges::find(semaphore.cores, index) != semaphore.cores.end())
+      std::memcpy(l1.at(index, base - (maxSemaphores - semaphore.id) * semaphoreBytes), &semaphore.value,
+                  sizeof semaphore.value);
+  for (const CircularBuffer &ring : program.rings)
+    if (std::ranges::find(ring.ring.cores, index) != ring.ring.cores.end())
+      core->add(ring);
+  return core;
+}
+
+/// The place of a core among those of a kernel, or nothing.
+std::optional<size_t> placeIn(const Cores &cores, CoreIndex index) {
+  const auto found = std::ranges::find(cores, index);
+  return found == cores.end() ? std::nullopt : std::optional<size_t>(found - cores.begin());
+}
+
+/// The state of every core that has a kernel of the program, by index.
 std::vector<std::unique_ptr<Core>> coresOf(const L1 &l1, const EnqueueProgram &program, std::string_view name,
-                                           const std::function<void (*(uint32_t))()> &entry, bool exact,
+                                           const std::function<void (*(uint32_t))()> &entry, const Mesh &mesh,
                                            bool recorded) {
   std::vector<std::unique_ptr<Core>> byIndex(static_cast<size_t>(l1.chip.cores()));
-  for (const Kernel &kernel : program.kernels)
-    for (size_t i = 0; i < kernel.cores.size(); ++i) {
-      const CoreIndex index = kernel.cores[i];
-      auto &core = byIndex[index];
-      if (!core)
-        core = std::make_unique<Core>(l1, index, name, exact);
-      const auto &arguments = kernel.coreArgs.empty() ? kernel.runtimeArgs : kernel.coreArgs[i];
-      core->kernels.push_back(std::make_unique<KernelRun>(*core, kernel, arguments, entry(kernel.entry), recorded));
+  const Interruptible *const interruptible = Interruptible::current();
+  parallelFor(l1.chip.cores(), l1.chip.gridColumns, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const auto index = static_cast<CoreIndex>(i);
+      for (const Kernel &kernel : program.kernels)
+        if (const auto place = placeIn(kernel.cores, index)) {
+          auto &core = byIndex[index];
+          if (!core)
+            core = coreOf(l1, index, program, name, mesh, interruptible);
+          core->add(kernel, *place, entry(kernel.entry), recorded);
+        }
     }
-  for (const CircularBuffer &ring : program.rings)
-    for (CoreIndex index : ring.ring.cores)
-      if (byIndex[index])
-        byIndex[index]->add(ring);
+  });
   return byIndex;
 }
 
@@ -291,59 +332,60 @@ bool goesOn(std::span<const std::unique_ptr<Core>> cores) {
 
 } // namespace
 
-ProgramWork runKernels(const L1 &l1, const EnqueueProgram &program, std::string_view name,
-                       const std::function<void (*(uint32_t))()> &entry, const Dram *dram, std::string *printed,
-                       const Mesh &mesh, bool recorded) {
-  auto cores = coresOf(l1, program, name, entry, mesh.exact, recorded);
-  std::vector<Core *> all;
-  for (const auto &core : cores)
-    all.push_back(core.get());
-  std::erase(cores, nullptr);
-  for (const auto &core : cores) {
-    core->interruptible = Interruptible::current();
-    core->all = all;
-    core->dram = dram;
-    core->mesh = mesh;
-    constexpr uint32_t semaphores = maxSemaphores * semaphoreBytes;
-    std::memset(l1.at(core->index, static_cast<uint32_t>(l1.chip.l1UnreservedBase) - semaphores), 0, semaphores);
+CoreWork Core::work() {
+  CoreWork result;
+  result.ended = ended();
+  result.error = error();
+  for (const auto &run : kernels) {
+    if (!run->printed.empty())
+      result.printed += run->printed + (run->printed.ends_with('\n') ? "" : "\n");
+    result.roundedOnly.insert(run->roundedOnly.begin(), run->roundedOnly.end());
+    result.total.matmulTiles += run->work.matmulTiles;
+    result.total.fpuTiles += run->work.fpuTiles;
+    result.total.sfpuTiles += run->work.sfpuTiles;
+    result.total.movedBytes += run->work.movedBytes;
+    result.total.fabricBytes += run->work.fabricBytes;
+    result.total.fabricHops = std::max(result.total.fabricHops, run->work.fabricHops);
+    // Kernels work at the same time: the last one to end counts.
+    run->clock.compute(run->work, l1.chip.speed);
+    run->clock.waitForTransfers();
+    result.cycles = std::max(result.cycles, run->clock.now);
+    result.computing = std::max(result.computing, run->clock.computing);
+    result.moving = std::max(result.moving, run->clock.moving);
   }
-  for (const SemaphoreValue &semaphore : program.semaphores)
-    for (CoreIndex index : semaphore.cores)
-      std::memcpy(l1.at(index, static_cast<uint32_t>(l1.chip.l1UnreservedBase) -
-                                   (maxSemaphores - semaphore.id) * semaphoreBytes),
-                  &semaphore.value, sizeof semaphore.value);
-  const auto canRun = [](const auto &core) { return core->canRun(); };
-  // The actions of a core may let another one continue, mostly in its row of the grid: a thread runs a row until none
-  // of its cores can continue.
-  do
-    parallelFor(static_cast<int64_t>(cores.size()), l1.chip.gridColumns, [&](int64_t begin, int64_t end) {
-      const auto row = std::span(cores).subspan(static_cast<size_t>(begin), static_cast<size_t>(end - begin));
-      for (bool went = true; went;) {
-        went = false;
-        for (const auto &core : row)
-          if (core->canRun()) {
-            core->run();
-            went = true;
-          }
-      }
-    });
-  while (std::ranges::any_of(cores, canRun) || goesOn(cores));
+  if (!result.ended) {
+    result.waiting = waiting();
+    cancel();
+  }
+  return result;
+}
+
+ProgramWork joined(std::span<CoreWork> cores, const sim::ChipDesc &chip, std::string_view name, std::string *printed) {
   // Cores are visited in one order, so that any number of threads reports the same error.
   std::exception_ptr error;
   std::string waiting;
   size_t waitingCores = 0;
-  for (const auto &core : cores) {
-    for (const auto &run : core->kernels)
-      if (printed && !run->printed.empty())
-        *printed += run->printed + (run->printed.ends_with('\n') ? "" : "\n");
+  ProgramWork result;
+  double cycles = 0, computing = 0, moving = 0;
+  for (const CoreWork &core : cores) {
+    if (printed)
+      *printed += core.printed;
     if (!error)
-      error = core->error();
-    if (!core->ended() && ++waitingCores <= waitingShown)
-      waiting += core->waiting();
+      error = core.error;
+    if (!core.ended && ++waitingCores <= waitingShown)
+      waiting += core.waiting;
+    result.total.matmulTiles += core.total.matmulTiles;
+    result.total.fpuTiles += core.total.fpuTiles;
+    result.total.sfpuTiles += core.total.sfpuTiles;
+    result.total.movedBytes += core.total.movedBytes;
+    result.total.fabricBytes += core.total.fabricBytes;
+    result.total.fabricHops = std::max(result.total.fabricHops, core.total.fabricHops);
+    result.roundedOnly.insert(core.roundedOnly.begin(), core.roundedOnly.end());
+    cycles = std::max(cycles, core.cycles);
+    computing = std::max(computing, core.computing);
+    moving = std::max(moving, core.moving);
   }
   if (error || waitingCores) {
-    for (const auto &core : cores)
-      core->cancel();
     checkInterrupt(); // kernels end for it; this thread says whether that was right
     if (error)
       std::rethrow_exception(error);
@@ -352,38 +394,82 @@ ProgramWork runKernels(const L1 &l1, const EnqueueProgram &program, std::string_
                      ? "\n  and those of " + std::to_string(waitingCores - waitingShown) + " more cores"
                      : ""));
   }
-  ProgramWork result;
-  double most[2] = {}; // cycles of the kernel that computes, or moves data, most
-  for (const auto &core : cores)
-    for (const auto &run : core->kernels) {
-      result.total.matmulTiles += run->work.matmulTiles;
-      result.total.fpuTiles += run->work.fpuTiles;
-      result.total.sfpuTiles += run->work.sfpuTiles;
-      result.total.movedBytes += run->work.movedBytes;
-      result.roundedOnly.insert(run->roundedOnly.begin(), run->roundedOnly.end());
-      result.total.fabricBytes += run->work.fabricBytes;
-      result.total.fabricHops = std::max(result.total.fabricHops, run->work.fabricHops);
-      // Kernels work at the same time: the last one to end counts.
-      run->clock.compute(run->work, l1.chip.speed);
-      run->clock.waitForTransfers();
-      if (const auto cycles = static_cast<int64_t>(std::ceil(run->clock.now)); cycles > result.cycles)
-        result.cycles = cycles;
-      most[0] = std::max(most[0], run->clock.computing);
-      most[1] = std::max(most[1], run->clock.moving);
-    }
-  result.activity = activityOf(l1.chip, cores, recorded);
+  result.cycles = static_cast<int64_t>(std::ceil(cycles));
   if (result.cycles) {
-    result.bound = most[0] >= most[1] ? ttmlir::cost::Bound::Compute : ttmlir::cost::Bound::L1;
-    result.waiting = 1 - std::min(1.0, std::max(most[0], most[1]) / static_cast<double>(result.cycles));
+    result.bound = computing >= moving ? ttmlir::cost::Bound::Compute : ttmlir::cost::Bound::L1;
+    result.waiting = 1 - std::min(1.0, std::max(computing, moving) / static_cast<double>(result.cycles));
   }
   // All cores share the links of the chip.
-  const ttmlir::cost::Speed &speed = l1.chip.speed;
-  const double fabricNs = static_cast<double>(result.total.fabricBytes) / speed.linkBytesPerSecond * 1e9 +
-                          static_cast<double>(result.total.fabricHops) * speed.hopNs;
-  if (const auto cycles = static_cast<int64_t>(std::ceil(fabricNs * speed.clockGHz)); cycles > result.cycles) {
-    result.cycles = cycles;
+  const double fabricNs = static_cast<double>(result.total.fabricBytes) / chip.speed.linkBytesPerSecond * 1e9 +
+                          static_cast<double>(result.total.fabricHops) * chip.speed.hopNs;
+  if (const auto least = static_cast<int64_t>(std::ceil(fabricNs * chip.speed.clockGHz)); least > result.cycles) {
+    result.cycles = least;
     result.bound = ttmlir::cost::Bound::Fabric;
   }
+  return result;
+}
+
+CoreWork runAlone(const L1 &l1, CoreIndex index, const EnqueueProgram &program, std::string_view name,
+                  const std::function<void (*(uint32_t))()> &entry, const Mesh &mesh,
+                  const Interruptible *interruptible, std::span<const uint32_t> blank) {
+  const auto core = coreOf(l1, index, program, name, mesh, interruptible);
+  core->alone = true;
+  for (const Kernel &kernel : program.kernels)
+    if (const auto place = placeIn(kernel.cores, index))
+      core->add(kernel, *place, entry(kernel.entry), false);
+  for (const uint32_t port : blank)
+    core->rings[port]->blank.assign(core->rings[port]->pages, true);
+  do
+    core->run();
+  while (core->canRun() || goesOn({&core, 1}));
+  for (const uint32_t port : blank)
+    core->rings[port]->fillBlank(l1, index);
+  return core->work();
+}
+
+ProgramWork runKernels(const L1 &l1, const EnqueueProgram &program, std::string_view name,
+                       const std::function<void (*(uint32_t))()> &entry, const Dram *dram, std::string *printed,
+                       const Mesh &mesh, bool recorded) {
+  auto cores = coresOf(l1, program, name, entry, mesh, recorded);
+  std::vector<Core *> all;
+  for (const auto &core : cores)
+    all.push_back(core.get());
+  std::erase(cores, nullptr);
+  for (const auto &core : cores) {
+    core->all = all;
+    core->dram = dram;
+  }
+  const auto canRun = [](const auto &core) { return core->canRun(); };
+  // The actions of a core may let another one continue, mostly in its row of the grid: a thread runs a row until none
+  // of its cores can continue, and waits while another thread may let one continue.
+  std::atomic<int> running = 0;
+  do
+    parallelFor(static_cast<int64_t>(cores.size()), l1.chip.gridColumns, [&](int64_t begin, int64_t end) {
+      const auto row = std::span(cores).subspan(static_cast<size_t>(begin), static_cast<size_t>(end - begin));
+      ++running;
+      for (bool went = true; went;) {
+        went = false;
+        for (const auto &core : row)
+          if (core->canRun()) {
+            core->run();
+            went = true;
+          }
+        if (went)
+          continue;
+        --running;
+        while (!went && running) {
+          std::this_thread::yield();
+          went = std::ranges::any_of(row, canRun);
+        }
+        running += went;
+      }
+    });
+  while (std::ranges::any_of(cores, canRun) || goesOn(cores));
+  std::vector<CoreWork> works;
+  for (const auto &core : cores)
+    works.push_back(core->work());
+  ProgramWork result = joined(works, l1.chip, name, printed);
+  result.activity = activityOf(l1.chip, cores, recorded);
   return result;
 }
 

@@ -31,10 +31,12 @@ public:
   /// Allocates the memory. With `pointers`, it is below 2^31: the addresses that kernels get are pointers, as on the
   /// chip, through which they may read and write.
   L1(const sim::ChipDesc &chip, bool pointers);
+  /// Memory of one core, which takes the place of that of every core, one after the other.
+  static std::unique_ptr<L1> ofOneCore(const sim::ChipDesc &chip);
   L1(const L1 &) = delete;
   L1 &operator=(const L1 &) = delete;
   ~L1();
-  std::byte *at(CoreIndex core, uint32_t address) const { return memory + static_cast<size_t>(core) * size + address; }
+  std::byte *at(CoreIndex core, uint32_t address) const { return memory + core * stride + address; }
   const sim::ChipDesc &chip;
   bool hasPointers() const { return window != 0; }
   /// Returns the pointer that a kernel of the core gets for an address.
@@ -49,7 +51,9 @@ public:
   }
 
 private:
-  const size_t size; // of one core
+  L1(const sim::ChipDesc &chip, bool pointers, bool oneCore);
+  const size_t size;           // of one core
+  const size_t stride, mapped; // from one core to the next; of all
   std::byte *memory;
   uint32_t window = 0; // where it begins, below 2^31
 };
@@ -97,10 +101,16 @@ struct Ring {
   uint32_t packed = 0;                              // tiles, since the last push
   const KernelRun *producer = nullptr;              // the kernel that pushes
   std::vector<double> pushedAt = {}, poppedAt = {}; // cycles, by page
+  std::vector<bool> blank = {};                     // pages that are 0, though L1 holds something else; or none
 
   // Cores on other threads check whether pages that they write are being read.
   uint64_t pushedNow() const { return std::atomic_ref(const_cast<uint64_t &>(pushed)).load(); }
   uint64_t poppedNow() const { return std::atomic_ref(const_cast<uint64_t &>(popped)).load(); }
+
+  /// Sets the times of the pages from count `first` on.
+  void stamp(std::vector<double> &times, uint64_t first, uint32_t count, double now) const;
+  /// Zeroes the blank pages.
+  void fillBlank(const L1 &l1, CoreIndex index);
 
   uint32_t front() const { return static_cast<uint32_t>(pushed - popped); }
   uint32_t back() const { return pages - front(); }
@@ -116,12 +126,17 @@ public:
       float f[tileElements];
       int32_t i[tileElements]; // bits of a 32-bit integer
     };
-    Tile() : f{} {}
+    Tile() {} // elements are there once they are written
+    /// The elements as floats in a circular buffer, until they are copied or written; or null.
+    const float *view = nullptr;
+    const float *floats() const { return view ? view : f; }
   };
   enum class Phase : uint8_t { Free, Math, Committed, Pack };
 
   Dst(bool f32, bool full) : isF32(f32), tiles((full ? 16 : 8) / (f32 ? 2 : 1)) {}
   void clear();
+  /// Copies what registers have left in circular buffers.
+  void copyViews();
   const bool isF32;
   Phase phase = Phase::Free;
   std::vector<Tile> tiles;
@@ -215,8 +230,11 @@ public:
     uint32_t cb0, cb1, tile0, tile1, dst;
     bool transpose;
     uint32_t ct, rt, rowStride, stepStride, steps;
+    std::string_view function = "matmul_block"; // for messages
   };
   void matmulBlock(const Block &block);
+  /// Multiplies on the matrix unit of the host, unless it lacks one or the operands are of other types.
+  bool multiplyOnHost(const Block &block);
   void packAccumulate(bool enable);
   void reduceTile(ReducePool pool, Along along, uint32_t cb, uint32_t scaler, uint32_t tile, uint32_t scalerTile,
                   uint32_t dst);
@@ -278,6 +296,10 @@ private:
   void reorder(uint32_t in, uint32_t first, uint32_t tiles, uint32_t out, bool tilize, std::string_view function);
   void reorderBlocks(uint32_t in, uint32_t first, uint32_t tiles, uint32_t out, bool tilize, std::string_view function);
   Dst::Tile &mathTile(uint32_t dst, std::string_view function);
+  /// Likewise, to be read by floats() or written as a whole: nothing is copied or set to zero.
+  Dst::Tile &rawTile(uint32_t dst, std::string_view function) const;
+  /// `bytes` bytes of a ring from this offset on. Zeroes what is blank in the pages, but for what is to be written.
+  std::byte *ringBytes(Ring &ring, uint32_t offset, uint64_t bytes, bool written) const;
   const std::byte *frontTile(uint32_t cb, uint32_t tile, std::string_view function) const;
   std::byte *backTile(uint32_t cb, uint32_t page, std::string_view function) const;
   /// Contiguous bytes, at the front or after the packed tiles.
@@ -293,6 +315,8 @@ private:
   std::vector<CoreIndex> receivers(uint64_t address, uint32_t count, bool own, std::string_view function) const;
   std::byte *semaphoreAt(CoreIndex index, uint64_t address, std::string_view function) const;
   std::byte *dramBytes(const Dram *dram, uint64_t address, uint32_t bytes, std::string_view function) const;
+  /// Checks that the kernel may reach memory outside of its core.
+  void requireOthers(std::string_view function) const;
   CoreIndex coreAt(uint64_t x, uint64_t y, std::string_view function) const;
   /// Checks that data for which other kernels wait, or which they read, is not overwritten.
   void checkUnread(CoreIndex index, uint64_t address, uint32_t bytes, std::string_view function) const;
@@ -326,6 +350,8 @@ private:
   bool accumulates = false; // the packer, to what L1 holds
 };
 
+struct CoreWork;
+
 /// A core with the kernels of a program.
 class Core {
 public:
@@ -333,6 +359,8 @@ public:
       : l1(l1), index(index), program(program), exact(exact) {}
 
   void add(const CircularBuffer &ring);
+  /// A kernel of the core at this place among the kernel's cores.
+  void add(const Kernel &kernel, size_t place, void (*entry)(), bool recorded);
   /// Runs its kernels until none can continue.
   void run();
   bool canRun() const;
@@ -347,12 +375,15 @@ public:
   std::exception_ptr error() const;
   /// Returns what its kernels wait for, a line each.
   std::string waiting() const;
+  /// Returns what its kernels did, which have gone as far as they can.
+  CoreWork work();
   std::string name() const { return coreText(l1.chip, index); }
 
   const L1 &l1;
   const CoreIndex index;
   const std::string_view program;
   const bool exact;
+  bool alone = false;         // other cores may be in other programs
   const Dram *dram = nullptr; // where kernels may use it
   Mesh mesh;
   const Interruptible *interruptible = nullptr; // of the thread that runs the program
@@ -369,18 +400,38 @@ void pauseKernel();
 /// Ends the innermost zone of the kernel that runs in the calling thread; never throws, as destructors call it.
 void endKernelZone() noexcept;
 
-/// Runs a program's kernels on their cores until all have ended, and returns the work of the busiest core. Throws
-/// Error: the error of a kernel or, if none can continue, what each one waits for.
+/// The work of the kernels of a core.
+struct CoreWork {
+  Work total;
+  double cycles = 0, computing = 0, moving = 0; // of the kernel with the most of each
+  std::set<std::string_view> roundedOnly = {};  // functions that exact arithmetic does not cover and that got floats
+  std::string printed = {}, waiting = {};       // lines; of kernels that have not ended
+  bool ended = true;
+  std::exception_ptr error = {}; // of the first kernel, in order, that has thrown
+};
+
+/// The work of a program on all cores, of which the busiest counts.
 struct ProgramWork {
   Work total;
   int64_t cycles = 0;                                    // of the slowest kernel
   ttmlir::cost::Bound bound = ttmlir::cost::Bound::None; // what that one mostly does
   double waiting = 0; // share of the time in which no kernel is as busy as the busiest one
   CoreActivity activity;
-  std::set<std::string> roundedOnly; // functions that exact arithmetic does not cover and that got floats
+  std::set<std::string> roundedOnly;
 };
-/// `printed`: receives the lines that kernels print, in the order of cores, also if it throws. `recorded`: keeps the
-/// steps, zones and transfers of the kernels.
+/// The work of the cores, in order. Throws Error: the error of a kernel or, if none can continue, what each one waits
+/// for. `printed`: receives the lines that kernels print, in the order of cores, also if it throws.
+ProgramWork joined(std::span<CoreWork> cores, const sim::ChipDesc &chip, std::string_view program,
+                   std::string *printed);
+
+/// Runs the kernels of one core, of a program whose kernels stay on their cores. `blank`: ports whose pages are 0,
+/// though L1 holds something else there; it holds zeros when the kernels have ended.
+CoreWork runAlone(const L1 &l1, CoreIndex index, const EnqueueProgram &program, std::string_view name,
+                  const std::function<void (*(uint32_t))()> &entry, const Mesh &mesh,
+                  const Interruptible *interruptible, std::span<const uint32_t> blank);
+
+/// Runs a program's kernels on their cores until all have ended. `recorded`: keeps the steps, zones and transfers of
+/// the kernels.
 ProgramWork runKernels(const L1 &l1, const EnqueueProgram &program, std::string_view name,
                        const std::function<void (*(uint32_t))()> &entry, const Dram *dram = nullptr,
                        std::string *printed = nullptr, const Mesh &mesh = {}, bool recorded = false);

@@ -7,6 +7,7 @@
 #include "tt/interrupt.h"
 #include "tt/metal/exact.h"
 #include "tt/metal/watch.h"
+#include "tt/parallel.h"
 #include "tt/sim/clock.h"
 #include "tt/sim/host.h"
 #include "tt/sim/published.h"
@@ -17,9 +18,12 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <exception>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <set>
+#include <utility>
 
 namespace tt::metal {
 namespace {
@@ -32,11 +36,15 @@ int64_t nanoseconds() {
       .count();
 }
 
-/// Memories of so many chips, which are kept from one run to the next.
+/// Memories of so many chips, which are kept from one run to the next, unless it ends with an error.
 template <class Memory> class Memories {
 public:
   using Owners = std::vector<std::unique_ptr<Memory>>;
-  Memories(runtime::BinaryImage &image, Owners Kept::*of, size_t count) : kept(image.kept<Kept>()), of(of) {
+  Memories(
+      runtime::BinaryImage &image, Owners Kept::*of, size_t count,
+      std::unique_ptr<Memory> (*make)(const sim::ChipDesc &) =
+          [](const sim::ChipDesc &chip) { return std::make_unique<Memory>(chip); })
+      : kept(image.kept<Kept>()), of(of), exceptions(std::uncaught_exceptions()) {
     {
       std::lock_guard lock(kept.mutex);
       auto &there = kept.*of;
@@ -45,15 +53,17 @@ public:
       there.resize(there.size() - taken);
     }
     while (owners.size() < count)
-      owners.push_back(std::make_unique<Memory>(*image.metal->chip));
+      owners.push_back(make(*image.metal->chip));
   }
-  /// Keeps them, after a run without an error.
-  void keep() {
+  Memories(const Memories &) = delete;
+  Memories &operator=(const Memories &) = delete;
+  ~Memories() {
+    if (std::uncaught_exceptions() > exceptions || owners.empty())
+      return;
     std::lock_guard lock(kept.mutex);
     std::ranges::move(owners, std::back_inserter(kept.*of));
     if ((kept.*of).size() > sim::maxChips)
       (kept.*of).resize(sim::maxChips);
-    owners.clear();
   }
   const Memory *operator[](size_t chip) const { return owners.empty() ? nullptr : owners[chip].get(); }
 
@@ -61,6 +71,7 @@ private:
   Kept &kept;
   Owners Kept::*of;
   Owners owners;
+  const int exceptions;
 };
 
 /// The shard of a buffer with this number.
@@ -122,106 +133,200 @@ private:
   std::map<size_t, sim::Allocation> held; // by buffer
 };
 
-/// Calls f(shard's bytes, offset of the host's bytes, n) for the parts of rows of a host buffer that are on one core.
-template <class F> void forEachRow(const ChipMemory &chip, const Buffer &host, const Buffer &buffer, F f) {
+/// Calls f(shard's bytes, offset of the host's bytes, n) for the parts of rows of a host buffer that are in a shard.
+template <class F>
+void forEachRow(const ChipMemory &chip, const Buffer &host, const Buffer &buffer, size_t number, F f) {
   const auto size = static_cast<int64_t>(storageBytes(buffer.dtype));
   const int64_t rows = host.rows(), columns = host.columns();
-  for (size_t k = 0; k < buffer.cores.size(); ++k) {
-    const auto place = static_cast<int64_t>(k);
-    const int64_t row = place / buffer.gridColumns * buffer.shardRows;
-    const int64_t column = place % buffer.gridColumns * buffer.shardColumns;
-    const int64_t width = std::min(buffer.shardColumns, columns - column);
-    std::byte *shard = shardOf(chip, buffer, k);
-    for (int64_t r = 0; r < buffer.shardRows && row + r < rows && width > 0; ++r)
-      f(shard + r * buffer.shardColumns * size, ((row + r) * columns + column) * size,
-        static_cast<size_t>(width * size));
-  }
+  const auto place = static_cast<int64_t>(number);
+  const int64_t row = place / buffer.gridColumns * buffer.shardRows;
+  const int64_t column = place % buffer.gridColumns * buffer.shardColumns;
+  const int64_t width = std::min(buffer.shardColumns, columns - column);
+  std::byte *shard = shardOf(chip, buffer, number);
+  for (int64_t r = 0; r < buffer.shardRows && row + r < rows && width > 0; ++r)
+    f(shard + r * buffer.shardColumns * size, ((row + r) * columns + column) * size, static_cast<size_t>(width * size));
 }
 
-void zero(const ChipMemory &chip, const Buffer &buffer) {
-  if (buffer.inDram) {
-    const auto channels = static_cast<uint64_t>(chip.l1->chip.dramChannels);
-    for (uint32_t bank = 0; bank < std::min<uint64_t>(channels, buffer.cores.size()); ++bank)
-      chip.dram->clear(bank, buffer.address, buffer.bytesPerBank);
-    return;
+size_t shardBytes(const Buffer &buffer) {
+  return static_cast<size_t>(buffer.shardRows * buffer.shardColumns) * storageBytes(buffer.dtype);
+}
+
+/// Writes a shard: what the host buffer does not have is 0.
+void writeShard(const ChipMemory &chip, const Buffer &host, const Buffer &buffer, size_t number,
+                const std::byte *from) {
+  std::byte *const shard = shardOf(chip, buffer, number), *const end = shard + shardBytes(buffer);
+  std::byte *next = shard;
+  forEachRow(chip, host, buffer, number, [&](std::byte *at, int64_t offset, size_t n) {
+    std::memset(next, 0, static_cast<size_t>(at - next));
+    std::memcpy(at, from + offset, n);
+    next = at + n;
+  });
+  std::memset(next, 0, static_cast<size_t>(end - next));
+}
+
+void readShard(const ChipMemory &chip, const Buffer &host, const Buffer &buffer, size_t number, std::byte *to) {
+  forEachRow(chip, host, buffer, number,
+             [&](const std::byte *at, int64_t offset, size_t n) { std::memcpy(to + offset, at, n); });
+}
+
+/// Calls f(shard) for all shards of a buffer, from all threads.
+template <class F> void forEachShard(const Buffer &buffer, F f) {
+  constexpr size_t least = 65536; // bytes of a thread
+  const auto count = static_cast<int64_t>(buffer.cores.size());
+  const size_t bytes = std::max<size_t>(shardBytes(buffer), 1);
+  parallelFor(count, static_cast<int64_t>((least + bytes - 1) / bytes), [&](int64_t begin, int64_t end) {
+    for (int64_t number = begin; number < end; ++number)
+      f(static_cast<size_t>(number));
+  });
+}
+
+void zeroDram(const ChipMemory &chip, const Buffer &buffer) {
+  const auto channels = static_cast<uint64_t>(chip.l1->chip.dramChannels);
+  for (uint32_t bank = 0; bank < std::min<uint64_t>(channels, buffer.cores.size()); ++bank)
+    chip.dram->clear(bank, buffer.address, buffer.bytesPerBank);
+}
+
+/// The place of a core among others, or nothing.
+std::optional<size_t> placeIn(const Cores &cores, CoreIndex core) {
+  const auto found = std::ranges::find(cores, core);
+  return found == cores.end() ? std::nullopt : std::optional<size_t>(found - cores.begin());
+}
+
+//===- Commands of cores --------------------------------------------------===//
+
+// What a core does in commands that no other core has a part in, it does in one go: its L1 stays in the cache of a
+// thread.
+
+/// A new buffer in L1 is 0, but for the first bytes, which the next command writes.
+struct ZeroStep {
+  const Buffer *buffer;
+  size_t written = 0; // of a shard
+};
+struct WriteStep {
+  const Buffer *host, *to;
+  std::shared_ptr<std::byte> from;
+};
+struct ReadStep {
+  const Buffer *from, *host;
+  std::shared_ptr<std::byte> to;
+};
+/// A program whose kernels stay on their cores.
+struct LaunchStep {
+  const EnqueueProgram *program;
+  OpPerf *perf;
+  std::vector<CoreWork> works = {}; // by core
+};
+using Step = std::variant<ZeroStep, WriteStep, ReadStep, LaunchStep>;
+
+bool overlap(const CircularBuffer &ring, const Buffer &buffer) {
+  const uint64_t ringEnd = ring.address + uint64_t(ring.ring.pageBytes) * ring.ring.pages;
+  return buffer.address < ringEnd && ring.address < uint64_t(buffer.address) + buffer.bytesPerCore;
+}
+
+/// The port whose ring is all of the buffer on this core, unless another ring overlaps it.
+std::optional<uint32_t> portOf(const EnqueueProgram &program, const Buffer &buffer, CoreIndex core) {
+  std::optional<uint32_t> port;
+  for (const CircularBuffer &ring : program.rings) {
+    if (!overlap(ring, buffer) || !placeIn(ring.ring.cores, core))
+      continue;
+    if (port || ring.address != buffer.address ||
+        uint64_t(ring.ring.pageBytes) * ring.ring.pages != buffer.bytesPerCore)
+      return std::nullopt;
+    port = ring.port;
   }
-  Cores cores = buffer.cores;
-  if (buffer.ring)
-    cores.insert(cores.end(), buffer.ring->cores.begin(), buffer.ring->cores.end());
-  for (CoreIndex core : cores)
-    std::memset(chip.l1->at(core, buffer.address), 0, buffer.bytesPerCore);
+  return port;
+}
+
+bool runsOn(const EnqueueProgram &program, CoreIndex core) {
+  return std::ranges::any_of(program.kernels,
+                             [&](const Kernel &kernel) { return placeIn(kernel.cores, core).has_value(); });
 }
 
 /// One run on one device of the mesh.
 class Run {
 public:
   /// `memory`: null but of the first device.
-  Run(const runtime::BinaryImage &image, size_t index, const Mesh &mesh, const CompiledKernels *kernels,
-      DeviceMemory *memory)
-      : program(image.metal->programs[index]), name(image.programs[index].name), mesh(mesh), chip(mesh.chips[mesh.own]),
-        kernels(kernels), memory(memory), host(program.buffers.size()) {}
+  Run(runtime::BinaryImage &image, size_t index, const Mesh &mesh, const CompiledKernels *kernels, DeviceMemory *memory)
+      : image(image), program(image.metal->programs[index]), name(image.programs[index].name), mesh(mesh),
+        chip(mesh.chips[mesh.own]), kernels(kernels), memory(memory), host(program.buffers.size()) {}
 
   void bind(size_t input, std::shared_ptr<std::byte> values) { host[program.inputs[input]] = std::move(values); }
-  std::shared_ptr<std::byte> output(size_t index) const { return host[program.outputs[index]]; }
+  std::shared_ptr<std::byte> output(size_t index) { return values(program.outputs[index]); }
 
+  /// Runs a command, or puts off the steps of its cores. `perf` is complete after finish().
   void command(const Command &command, OpPerf &perf) {
     std::visit([&](const auto &what) { run(what, perf); }, command.what);
   }
-  std::shared_ptr<std::byte> &values(uint32_t buffer) { return host[buffer]; }
-  std::set<std::string> roundedOnly; // see ProgramWork
+  /// Whether a program has no part for other chips and cores, so that command() puts it off.
+  bool putsOff(const EnqueueProgram &command) const { return !runtime::perfRecording() && kernels->alone(command); }
+  /// Runs what was put off. Throws the error of the first of these commands that has one.
+  void finish() {
+    if (steps.empty())
+      return;
+    std::vector<Step> now = std::exchange(steps, {});
+    const Interruptible *const interruptible = Interruptible::current();
+    for (Step &step : now)
+      if (auto *launch = std::get_if<LaunchStep>(&step))
+        launch->works.resize(static_cast<size_t>(chip.l1->chip.cores()));
+    // If no buffer outlives these steps, all cores of a thread take turns in one memory: it stays in the thread's
+    // cache.
+    const bool contained = std::exchange(fresh, buffers == 0) && fresh;
+    parallelFor(chip.l1->chip.cores(), 1, [&](int64_t begin, int64_t end) {
+      const Memories<L1> shared(image, &Kept::oneCore, contained ? 1 : 0, &L1::ofOneCore);
+      const ChipMemory memory{contained ? shared[0] : chip.l1, nullptr};
+      for (int64_t core = begin; core < end; ++core)
+        runCore(memory, static_cast<CoreIndex>(core), now, interruptible);
+    });
+    for (Step &step : now)
+      if (auto *launch = std::get_if<LaunchStep>(&step)) {
+        std::string printed;
+        const Written onEnd{printed};
+        count(joined(launch->works, chip.l1->chip, name, &printed), *launch->perf);
+      }
+  }
+  std::shared_ptr<std::byte> &values(uint32_t buffer) {
+    finish();
+    return given(buffer);
+  }
+  std::set<std::string> roundedOnly; // functions that exact arithmetic does not cover and that got floats
 
 private:
-  void run(const MeshShard &, OpPerf &) {} // of all devices together
-  void run(const HostAlloc &command, OpPerf &) {
-    const Buffer &buffer = program.buffers[command.buffer];
-    auto values = sim::allocateHost(buffer.hostBytes(), "a host buffer of a metal program");
-    if (buffer.constant.empty())
-      std::memset(values.get(), 0, buffer.hostBytes());
-    else
-      std::memcpy(values.get(), buffer.constant.data(), buffer.constant.size());
-    host[command.buffer] = std::move(values);
+  /// Takes the steps of a core.
+  void runCore(const ChipMemory &chip, CoreIndex core, std::vector<Step> &all, const Interruptible *interruptible) {
+    std::vector<uint32_t> blank; // ports of the next launch
+    for (size_t i = 0; i < all.size(); ++i) {
+      if (const auto *zero = std::get_if<ZeroStep>(&all[i])) {
+        const Buffer &buffer = *zero->buffer;
+        const bool isShard = placeIn(buffer.cores, core).has_value();
+        if (!isShard && !(buffer.ring && placeIn(buffer.ring->cores, core)))
+          continue;
+        const auto next = std::find_if(all.begin() + static_cast<int64_t>(i), all.end(),
+                                       [](const Step &step) { return !std::holds_alternative<ZeroStep>(step); });
+        const auto *launch = next == all.end() ? nullptr : std::get_if<LaunchStep>(&*next);
+        if (launch && runsOn(*launch->program, core))
+          if (const auto port = portOf(*launch->program, buffer, core)) {
+            blank.push_back(*port);
+            continue;
+          }
+        const size_t written = isShard ? zero->written : 0;
+        std::memset(chip.l1->at(core, buffer.address) + written, 0, buffer.bytesPerCore - written);
+      } else if (const auto *write = std::get_if<WriteStep>(&all[i])) {
+        if (const auto number = placeIn(write->to->cores, core))
+          writeShard(chip, *write->host, *write->to, *number, write->from.get());
+      } else if (const auto *read = std::get_if<ReadStep>(&all[i])) {
+        if (const auto number = placeIn(read->from->cores, core))
+          readShard(chip, *read->host, *read->from, *number, read->to.get());
+      } else if (auto *launch = std::get_if<LaunchStep>(&all[i]); runsOn(*launch->program, core)) {
+        launch->works[core] = runAlone(
+            *chip.l1, core, *launch->program, name, [&](uint32_t entry) { return kernels->entry(entry); }, mesh,
+            interruptible, blank);
+        blank.clear();
+        if (launch->works[core].error || !launch->works[core].ended)
+          return;
+      }
+    }
   }
-  void run(const CreateBuffer &command, OpPerf &) {
-    if (memory)
-      memory->create(program.buffers[command.buffer], command.buffer);
-    zero(chip, program.buffers[command.buffer]);
-  }
-  void run(const DeallocateBuffer &command, OpPerf &) {
-    if (memory)
-      memory->deallocate(program.buffers[command.buffer], command.buffer);
-  }
-  void run(const WriteBuffer &command, OpPerf &perf) {
-    const Buffer &to = program.buffers[command.to];
-    const std::byte *from = host[command.from].get();
-    const auto bytes = static_cast<size_t>(to.shardRows * to.shardColumns) * storageBytes(to.dtype);
-    if (to.inDram)
-      zero(chip, to);
-    else
-      for (CoreIndex core : to.cores)
-        std::memset(chip.l1->at(core, to.address), 0, bytes);
-    forEachRow(chip, program.buffers[command.from], to,
-               [&](std::byte *at, int64_t offset, size_t n) { std::memcpy(at, from + offset, n); });
-    (to.inDram ? perf.cost.dramBytes : perf.cost.l1Bytes) = static_cast<int64_t>(bytes * to.cores.size());
-  }
-  void run(const ReadBuffer &command, OpPerf &perf) {
-    const Buffer &from = program.buffers[command.from];
-    std::byte *to = host[command.to].get();
-    forEachRow(chip, program.buffers[command.to], from,
-               [&](const std::byte *at, int64_t offset, size_t n) { std::memcpy(to + offset, at, n); });
-    (from.inDram ? perf.cost.dramBytes : perf.cost.l1Bytes) =
-        static_cast<int64_t>(program.buffers[command.to].hostBytes());
-  }
-  /// Shows the output of kernels, also if they fail.
-  struct Written {
-    const std::string &text;
-    ~Written() { std::fwrite(text.data(), 1, text.size(), stdout), text.empty() ? 0 : std::fflush(stdout); }
-  };
-  void run(const EnqueueProgram &command, OpPerf &perf) {
-    std::string printed;
-    const Written onEnd{printed};
-    ProgramWork work = runKernels(
-        *chip.l1, command, name, [&](uint32_t entry) { return kernels->entry(entry); }, chip.dram, &printed, mesh,
-        runtime::perfRecording());
+  void count(ProgramWork work, OpPerf &perf) {
     roundedOnly.insert(work.roundedOnly.begin(), work.roundedOnly.end());
     const ttmlir::cost::Speed &speed = chip.l1->chip.speed;
     perf.deviceNs = static_cast<double>(work.cycles) / speed.clockGHz + speed.launchNs;
@@ -238,9 +343,103 @@ private:
     if (runtime::perfRecording())
       perf.activity = std::make_shared<const CoreActivity>(std::move(work.activity));
   }
-  void run(const Return &, OpPerf &) {}
-  void run(const Finish &, OpPerf &) {}
 
+  /// A host buffer, of which what no command has written is 0.
+  std::shared_ptr<std::byte> &given(uint32_t buffer) {
+    if (blankHost.erase(buffer))
+      std::memset(host[buffer].get(), 0, program.buffers[buffer].hostBytes());
+    return host[buffer];
+  }
+  /// The same before commands of cores write all of it.
+  std::shared_ptr<std::byte> &overwritten(uint32_t buffer) {
+    blankHost.erase(buffer);
+    return host[buffer];
+  }
+
+  /// Whether a core's step that was put off writes a host buffer, or reads it with `reads`: another core's next step
+  /// may have the same bytes.
+  bool uses(uint32_t buffer, bool reads) const {
+    return std::ranges::any_of(steps, [&](const Step &step) {
+      const auto *read = std::get_if<ReadStep>(&step);
+      const auto *write = std::get_if<WriteStep>(&step);
+      return (read && read->to == host[buffer]) || (reads && write && write->from == host[buffer]);
+    });
+  }
+
+  void run(const MeshShard &, OpPerf &) { finish(); } // of all devices together
+  void run(const HostAlloc &command, OpPerf &) {
+    const Buffer &buffer = program.buffers[command.buffer];
+    auto values = sim::allocateHost(buffer.hostBytes(), "a host buffer of a metal program");
+    blankHost.erase(command.buffer);
+    if (buffer.constant.empty())
+      blankHost.insert(command.buffer);
+    else
+      std::memcpy(values.get(), buffer.constant.data(), buffer.constant.size());
+    host[command.buffer] = std::move(values);
+  }
+  void run(const CreateBuffer &command, OpPerf &) {
+    const Buffer &buffer = program.buffers[command.buffer];
+    if (memory)
+      memory->create(buffer, command.buffer);
+    if (!buffer.inDram) {
+      ++buffers;
+      return void(steps.push_back(ZeroStep{&buffer}));
+    }
+    finish();
+    zeroDram(chip, buffer);
+  }
+  void run(const DeallocateBuffer &command, OpPerf &) {
+    if (memory)
+      memory->deallocate(program.buffers[command.buffer], command.buffer);
+    buffers -= !program.buffers[command.buffer].inDram;
+  }
+  void run(const WriteBuffer &command, OpPerf &perf) {
+    const Buffer &to = program.buffers[command.to], &from = program.buffers[command.from];
+    (to.inDram ? perf.cost.dramBytes : perf.cost.l1Bytes) = static_cast<int64_t>(shardBytes(to) * to.cores.size());
+    if (to.inDram || uses(command.from, false))
+      finish();
+    if (to.inDram) {
+      const std::byte *const values = given(command.from).get();
+      return forEachShard(to, [&](size_t number) { writeShard(chip, from, to, number, values); });
+    }
+    if (!steps.empty())
+      if (auto *zero = std::get_if<ZeroStep>(&steps.back()); zero && zero->buffer == &to)
+        zero->written = shardBytes(to);
+    steps.push_back(WriteStep{&from, &to, given(command.from)});
+  }
+  void run(const ReadBuffer &command, OpPerf &perf) {
+    const Buffer &from = program.buffers[command.from], &to = program.buffers[command.to];
+    const bool all =
+        from.gridRows * from.shardRows >= to.rows() && from.gridColumns * from.shardColumns >= to.columns();
+    (from.inDram ? perf.cost.dramBytes : perf.cost.l1Bytes) = static_cast<int64_t>(to.hostBytes());
+    if (uses(command.to, true))
+      finish();
+    if (!from.inDram)
+      return void(steps.push_back(ReadStep{&from, &to, all ? overwritten(command.to) : given(command.to)}));
+    finish();
+    std::byte *const values = (all ? overwritten(command.to) : given(command.to)).get();
+    forEachShard(from, [&](size_t number) { readShard(chip, to, from, number, values); });
+  }
+  /// Shows the output of kernels, also if they fail.
+  struct Written {
+    const std::string &text;
+    ~Written() { std::fwrite(text.data(), 1, text.size(), stdout), text.empty() ? 0 : std::fflush(stdout); }
+  };
+  void run(const EnqueueProgram &command, OpPerf &perf) {
+    if (putsOff(command))
+      return void(steps.push_back(LaunchStep{&command, &perf}));
+    finish();
+    std::string printed;
+    const Written onEnd{printed};
+    count(runKernels(
+              *chip.l1, command, name, [&](uint32_t entry) { return kernels->entry(entry); }, chip.dram, &printed, mesh,
+              runtime::perfRecording()),
+          perf);
+  }
+  void run(const Return &, OpPerf &) { finish(); }
+  void run(const Finish &, OpPerf &) { finish(); }
+
+  runtime::BinaryImage &image;
   const Program &program;
   const std::string_view name;
   const Mesh mesh;
@@ -248,6 +447,10 @@ private:
   const CompiledKernels *kernels;
   DeviceMemory *memory;                         // of the first device: all are allocated in lockstep
   std::vector<std::shared_ptr<std::byte>> host; // by buffer
+  std::set<uint32_t> blankHost;                 // buffers whose values are 0, though memory holds something else
+  std::vector<Step> steps;                      // put off
+  int64_t buffers = 0;                          // in L1, now
+  bool fresh = true;                            // there was none when the first of the steps was put off
 };
 
 /// Where the part of a device begins in the whole: of several axes that divide a dimension, the outer one comes first.
@@ -380,6 +583,7 @@ public:
     if (watch().observer)
       ids = watch().ids, observer = watch().observer;
   }
+  bool looks() const { return observer != nullptr; }
   void look(uint32_t number, const Command &command) {
     if (const auto *create = std::get_if<CreateBuffer>(&command.what); create && observer)
       if (ids.contains(program.buffers[create->buffer].id))
@@ -410,35 +614,65 @@ private:
   std::map<uint32_t, std::vector<double>> known; // by buffer
 };
 
-/// Runs the commands, each on all devices before the next one; the slowest device counts. Adds to the report, and when
-/// `recording` what took how long.
+/// Runs the commands on all devices; the slowest device counts. Adds to the report, and when `recording` what took how
+/// long: then, and if buffers are watched, a command ends before the next one begins.
 void runCommands(const Program &program, std::vector<Run> &runs, const DeviceMemory &memory, runtime::RunReport &report,
                  bool recording, Watcher &watcher) {
-  for (uint32_t i = 0; i < program.commands.size(); ++i) {
+  std::vector<std::vector<OpPerf>> perfs(runs.size(), std::vector<OpPerf>(program.commands.size()));
+  for (auto &ofRun : perfs)
+    for (OpPerf &perf : ofRun)
+      perf.cost.launched = false; // but for programs of kernels
+  const auto finish = [&] {
+    for (Run &run : runs)
+      run.finish();
+  };
+  const auto step = [&](uint32_t i) {
     checkInterrupt();
     memory.checkReset();
     const Command &command = program.commands[i];
-    OpPerf slowest;
-    const int64_t begin = recording ? nanoseconds() : 0;
-    for (Run &run : runs) {
-      OpPerf perf;
-      perf.cost.launched = false; // but for programs of kernels
-      run.command(command, perf);
-      if (&run == &runs.front() || perf.deviceNs > slowest.deviceNs)
-        slowest = perf;
-    }
+    // Its kernels may write to other chips.
+    if (const auto *enqueue = std::get_if<EnqueueProgram>(&command.what); enqueue && !runs.front().putsOff(*enqueue))
+      finish();
+    for (size_t device = 0; device < runs.size(); ++device)
+      runs[device].command(command, perfs[device][i]);
     if (const auto *what = std::get_if<MeshShard>(&command.what))
       shard(*what, program, runs);
-    watcher.look(i, command);
+  };
+  for (uint32_t i = 0; i < program.commands.size(); ++i) {
+    const int64_t begin = recording ? nanoseconds() : 0;
+    try {
+      step(i);
+    } catch (const Interrupted &) {
+      throw;
+    } catch (...) {
+      finish(); // an earlier command's error comes first
+      throw;
+    }
+    if (recording || watcher.looks()) {
+      finish();
+      watcher.look(i, program.commands[i]);
+    }
+    if (!recording)
+      continue;
+    OpPerf &perf = perfs.front()[i];
+    perf.hostNs = nanoseconds() - begin;
+    std::ranges::copy(memory.resident, std::begin(perf.resident));
+  }
+  finish();
+  for (uint32_t i = 0; i < program.commands.size(); ++i) {
+    OpPerf slowest = perfs.front()[i];
+    for (const auto &ofRun : perfs)
+      if (ofRun[i].deviceNs > slowest.deviceNs)
+        slowest = ofRun[i];
     report.cycles += slowest.cycles;
     report.deviceNs += slowest.deviceNs;
     if (!recording)
       continue;
     slowest.op = i;
-    slowest.name = command.name();
-    slowest.loc = command.loc;
-    slowest.hostNs = nanoseconds() - begin;
-    std::ranges::copy(memory.resident, std::begin(slowest.resident));
+    slowest.name = program.commands[i].name();
+    slowest.loc = program.commands[i].loc;
+    slowest.hostNs = perfs.front()[i].hostNs;
+    std::ranges::copy(perfs.front()[i].resident, std::begin(slowest.resident));
     report.ops.push_back(slowest);
   }
 }
@@ -529,8 +763,8 @@ runtime::Tensors run(const runtime::Device &device, const runtime::Binary &binar
       Tensor(inputs[i]).unshare();
   const auto kernels = hasKernels(metal.programs[index]) ? compiledKernels(image) : nullptr;
   const size_t devices = program.devices();
-  Memories<L1> l1(image, &Kept::l1, devices);
-  Memories<Dram> dram(image, &Kept::dram, usesDram(metal.programs[index]) ? devices : 0);
+  const Memories<L1> l1(image, &Kept::l1, devices);
+  const Memories<Dram> dram(image, &Kept::dram, usesDram(metal.programs[index]) ? devices : 0);
   std::vector<ChipMemory> chips;
   for (size_t d = 0; d < devices; ++d)
     chips.push_back({l1[d], dram[d]});
@@ -561,8 +795,6 @@ runtime::Tensors run(const runtime::Device &device, const runtime::Binary &binar
     if (writes(metal.programs[index], metal.programs[index].inputs[i]))
       inputs[i].markWritten();
   report.hostNs = nanoseconds() - begin;
-  l1.keep();
-  dram.keep();
   device->addRun({1, static_cast<int64_t>(metal.programs[index].commands.size()), report.cycles, report.deviceNs});
   // An output that is an input, another output or the same on several devices is values of its own: callers may write
   // them.

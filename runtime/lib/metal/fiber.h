@@ -10,7 +10,9 @@
 #include <cstddef>
 #include <exception>
 #include <functional>
+#ifndef __x86_64__
 #include <ucontext.h>
+#endif
 
 namespace tt::metal {
 
@@ -47,11 +49,18 @@ public:
   std::exception_ptr error() const { return thrown; }
 
 private:
+#ifdef __x86_64__
+  static void enter(Fiber *fiber);
+  // Where the registers of the fiber and of the thread that has resumed it are saved, each on its stack.
+  void *own = nullptr, *caller = nullptr;
+#else
   static void enter(unsigned high, unsigned low);
+  ucontext_t own{}, caller{};
+#endif
+  void prepare();
   void main();
   std::function<void()> body;
   Stack stack;
-  ucontext_t own{}, caller{};
   bool done = false;
   std::exception_ptr thrown;
   // Information about the stacks for AddressSanitizer.

@@ -268,7 +268,7 @@ KernelReport Machine::run(const HostProgram &given, std::string *printed) {
   const KernelSources text = kernelSources(entries);
   auto &compiled = state->compiled[text.text];
   if (!compiled)
-    compiled = std::make_shared<const CompiledKernels>(compiledLibrary(text, name), entries.size());
+    compiled = std::make_shared<const CompiledKernels>(compiledLibrary(text, name), text.alone);
   KernelReport report;
   std::string lines;
   const auto keep = [&] {

@@ -6,6 +6,7 @@
 #include "metal/core.h"
 #include "tt/metal/kernel_abi.h"
 
+#include <algorithm>
 #include <filesystem>
 
 namespace tt::metal {
@@ -15,7 +16,11 @@ struct KernelSources {
   std::string text;
   std::vector<std::string> names;   // by entry: how the compiler's messages name the kernel's source
   std::vector<std::string> kernels; // their sources
+  std::vector<bool> alone;          // which of them stay on their core
 };
+/// Whether a kernel reaches nothing but the memory of its own core: it has none of the functions that do otherwise, and
+/// nothing that could hide one. A kernel that stays may be taken for one that does not.
+bool staysOnCore(std::string_view source);
 KernelSources kernelSources(std::span<const Kernel *const> entries);
 
 /// The functions that kernels call, see api.cpp.
@@ -33,13 +38,18 @@ std::filesystem::path compiledLibrary(const KernelSources &sources, const std::s
 /// A loaded library of kernels.
 class CompiledKernels {
 public:
-  explicit CompiledKernels(const std::filesystem::path &path, size_t count);
+  explicit CompiledKernels(const std::filesystem::path &path, std::vector<bool> alone);
   CompiledKernels(const CompiledKernels &) = delete;
   CompiledKernels &operator=(const CompiledKernels &) = delete;
   ~CompiledKernels();
   void (*entry(uint32_t index) const)() { return library->entries[index]; }
+  /// Whether all kernels of the program stay on their cores.
+  bool alone(const EnqueueProgram &program) const {
+    return std::ranges::all_of(program.kernels, [&](const Kernel &kernel) { return staying[kernel.entry]; });
+  }
 
 private:
+  const std::vector<bool> staying; // by entry
   void *handle = nullptr;
   const KernelLibrary *library = nullptr;
 };
@@ -50,7 +60,7 @@ struct Kept {
   std::shared_ptr<const CompiledKernels> compiled;
   std::set<std::string> roundedOnly; // of the last run on an exact device, see tt/metal/exact.h
   // Memories of the chips of earlier runs: their pages are there already.
-  std::vector<std::unique_ptr<L1>> l1;
+  std::vector<std::unique_ptr<L1>> l1, oneCore;
   std::vector<std::unique_ptr<Dram>> dram;
 };
 

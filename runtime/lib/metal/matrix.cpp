@@ -7,10 +7,14 @@
 #include "metal/tile.h"
 #include "tt/sim/formats.h"
 #include "tt/sim/host.h"
+#include "tt/units.h"
 
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#ifdef __x86_64__
+#include <immintrin.h>
+#endif
 
 namespace tt::metal {
 namespace {
@@ -32,11 +36,11 @@ void transpose(Rows &rows) {
       std::swap(rows.at[r][c], rows.at[c][r]);
 }
 
-/// At least four floats at a time, on any CPU: the sums have one order on all.
 using Vector [[gnu::vector_size(16 * sizeof(float)), gnu::aligned(4)]] = float;
 
-/// sum += a x b, of row-major tiles. Each element's products are added in sequence.
-[[gnu::target_clones("avx512f", "avx2", "default")]] void addProduct(const float *a, const float *b, float *sum) {
+/// sum += a x b, of row-major tiles. The products of an element are added in sequence, each rounded once with the sum:
+/// the result is the same on any CPU.
+[[gnu::always_inline]] inline void addProductOf(const float *a, const float *b, float *sum) {
   constexpr int64_t rows = 4, lanes = 16;
   for (int64_t r = 0; r < tileSide; r += rows) {
     Vector left[rows], right[rows];
@@ -48,9 +52,9 @@ using Vector [[gnu::vector_size(16 * sizeof(float)), gnu::aligned(4)]] = float;
       const Vector b0 = *reinterpret_cast<const Vector *>(b + k * tileSide);
       const Vector b1 = *reinterpret_cast<const Vector *>(b + k * tileSide + lanes);
       for (int64_t i = 0; i < rows; ++i) {
-        const float factor = a[(r + i) * tileSide + k];
-        left[i] += factor * b0;
-        right[i] += factor * b1;
+        const Vector factor = a[(r + i) * tileSide + k] - Vector{}; // in each lane
+        left[i] = __builtin_elementwise_fma(factor, b0, left[i]);
+        right[i] = __builtin_elementwise_fma(factor, b1, right[i]);
       }
     }
     for (int64_t i = 0; i < rows; ++i) {
@@ -59,6 +63,86 @@ using Vector [[gnu::vector_size(16 * sizeof(float)), gnu::aligned(4)]] = float;
     }
   }
 }
+
+#ifdef __x86_64__
+[[clang::min_vector_width(512), gnu::target("avx512f")]] void addProduct512(const float *a, const float *b,
+                                                                            float *sum) {
+  addProductOf(a, b, sum);
+}
+[[gnu::target("avx2,fma")]] void addProduct256(const float *a, const float *b, float *sum) { addProductOf(a, b, sum); }
+#endif
+void addProductScalar(const float *a, const float *b, float *sum) { addProductOf(a, b, sum); }
+
+void addProduct(const float *a, const float *b, float *sum) {
+#ifdef __x86_64__
+  static const auto function = units() >= Units::AVX512 ? &addProduct512
+                               : units() >= Units::AVX2 ? &addProduct256
+                                                        : &addProductScalar;
+  function(a, b, sum);
+#else
+  addProductScalar(a, b, sum);
+#endif
+}
+
+#ifdef __x86_64__
+
+/// A tile of bf16 in 2 KiB, as the matrix unit of the host takes it: 16 rows of 64 bytes, twice.
+struct HostTile {
+  alignas(64) uint16_t at[2][16][32];
+};
+
+/// Rows of 32 elements.
+[[gnu::target("avx512bw")]] void leftTile(const std::byte *faces, HostTile &to) {
+  for (size_t r = 0; r < tileSide; ++r)
+    for (size_t half = 0; half < 2; ++half)
+      std::memcpy(&to.at[r / 16][r % 16][16 * half], faces + placeOf(int64_t(r), int64_t(16 * half)) * sizeof(uint16_t),
+                  16 * sizeof(uint16_t));
+}
+
+/// 16 columns of pairs of rows.
+[[gnu::target("avx512bw"), clang::min_vector_width(512)]] void rightTile(const std::byte *faces, HostTile &to) {
+  alignas(64) uint16_t order[32];
+  for (uint16_t i = 0; i < 32; ++i)
+    order[i] = static_cast<uint16_t>(i / 2 + i % 2 * 16);
+  const __m512i pairs = _mm512_load_si512(order);
+  for (size_t half = 0; half < 2; ++half)
+    for (size_t pair = 0; pair < 16; ++pair) {
+      const std::byte *rows = faces + placeOf(int64_t(2 * pair), int64_t(16 * half)) * sizeof(uint16_t);
+      _mm512_store_si512(to.at[half][pair], _mm512_permutexvar_epi16(pairs, _mm512_loadu_si512(rows)));
+    }
+}
+
+/// sum += the products of `steps` tiles of a row and a column, `stride` apart; the sum is in faces.
+[[gnu::target("amx-tile,amx-bf16")]] void addProducts(const HostTile *left, const HostTile *right, size_t stride,
+                                                      size_t steps, float *sum) {
+  struct alignas(64) {
+    uint8_t palette = 1, start = 0, reserved[14] = {};
+    uint16_t bytes[16] = {64, 64, 64, 64, 64, 64, 64, 64};
+    uint8_t rows[16] = {16, 16, 16, 16, 16, 16, 16, 16};
+  } config;
+  _tile_loadconfig(&config);
+  _tile_loadd(0, sum, 64);
+  _tile_loadd(1, sum + 256, 64);
+  _tile_loadd(2, sum + 512, 64);
+  _tile_loadd(3, sum + 768, 64);
+  for (size_t step = 0; step < steps; ++step) {
+    _tile_loadd(4, left[step].at[0], 64);
+    _tile_loadd(6, right[step * stride].at[0], 64);
+    _tile_dpbf16ps(0, 4, 6);
+    _tile_loadd(7, right[step * stride].at[1], 64);
+    _tile_dpbf16ps(1, 4, 7);
+    _tile_loadd(5, left[step].at[1], 64);
+    _tile_dpbf16ps(2, 5, 6);
+    _tile_dpbf16ps(3, 5, 7);
+  }
+  _tile_stored(0, sum, 64);
+  _tile_stored(1, sum + 256, 64);
+  _tile_stored(2, sum + 512, 64);
+  _tile_stored(3, sum + 768, 64);
+  _tile_release();
+}
+
+#endif
 
 void toRows(const float *faces, float *rows) {
   for (int64_t r = 0; r < tileSide; ++r)
@@ -71,7 +155,7 @@ void toRows(const float *faces, float *rows) {
 /// One product of all steps on top of what the destination holds: a tile of K
 /// after the other.
 void KernelRun::multiplyExactly(const Block &block, float *sums) const {
-  constexpr std::string_view function = "matmul_block";
+  const std::string_view function = block.function;
   constexpr auto side = static_cast<size_t>(tileSide), elements = static_cast<size_t>(tileElements);
   const size_t rt = block.rt, ct = block.ct, steps = block.steps;
   // No other kernel runs in between.
@@ -132,23 +216,53 @@ void KernelRun::multiplyExactly(const Block &block, float *sums) const {
   product.run(io, scratch.get());
 }
 
+bool KernelRun::multiplyOnHost(const Block &block) {
+#ifdef __x86_64__
+  const auto isBf16 = [&](uint32_t cb) { return ring(cb, block.function).dtype == DataType::BFloat16; };
+  if (exact || !dst->isF32 || block.transpose || units() < Units::AMX || !isBf16(block.cb0) || !isBf16(block.cb1))
+    return false;
+  const size_t rt = block.rt, ct = block.ct, steps = block.steps;
+  thread_local std::vector<HostTile> tiles; // no other kernel runs in between
+  if (tiles.size() < (rt + ct) * steps)
+    tiles.resize((rt + ct) * steps);
+  HostTile *const left = tiles.data(), *const right = left + rt * steps;
+  for (uint32_t step = 0; step < block.steps; ++step) {
+    for (uint32_t r = 0; r < block.rt; ++r)
+      leftTile(frontTile(block.cb0, block.tile0 + r * block.rowStride + step, block.function), left[r * steps + step]);
+    for (uint32_t c = 0; c < block.ct; ++c)
+      rightTile(frontTile(block.cb1, block.tile1 + step * block.stepStride + c, block.function), right[step * ct + c]);
+  }
+  for (uint32_t i = 0; i < block.rt * block.ct; ++i) {
+    Dst::Tile &out = mathTile(block.dst + i, block.function);
+    addProducts(left + i / ct * steps, right + i % ct, ct, steps, out.f);
+    out.dtype = DataType::Float32;
+    out.written = true;
+  }
+  return true;
+#else
+  return false;
+#endif
+}
+
 void KernelRun::matmulBlock(const Block &block) {
-  constexpr std::string_view function = "matmul_block";
+  const std::string_view function = block.function;
   constexpr uint32_t most = 16;
   if (!block.ct || !block.rt || block.ct > most || block.rt > most || block.ct * block.rt > most)
     fail(function, "makes " + std::to_string(block.rt) + "x" + std::to_string(block.ct) + " tiles; expected 1 to " +
                        std::to_string(most) + " in all");
   const uint32_t count = block.ct * block.rt;
+  for (uint32_t i = 0; i < count; ++i)
+    if (ttnn::isInteger(mathTile(block.dst + i, function).dtype))
+      fail(function, "adds to register tile " + std::to_string(block.dst + i) + ", which holds integers");
+  work.matmulTiles += int64_t(kernel.fidelityPhases) * count * block.steps;
+  if (multiplyOnHost(block))
+    return;
   // The stack of a fiber has no room for them; no other kernel runs in between.
   thread_local std::unique_ptr<Rows[]> scratch = std::make_unique_for_overwrite<Rows[]>(2 * most + 1);
   Rows *const sums = scratch.get(), *const column = sums + most;
   Rows &b = column[most];
-  for (uint32_t i = 0; i < count; ++i) {
-    const Dst::Tile &out = mathTile(block.dst + i, function);
-    if (ttnn::isInteger(out.dtype))
-      fail(function, "adds to register tile " + std::to_string(block.dst + i) + ", which holds integers");
-    toRows(out.f, sums[i].data());
-  }
+  for (uint32_t i = 0; i < count; ++i)
+    toRows(mathTile(block.dst + i, function).f, sums[i].data());
   if (exact)
     multiplyExactly(block, sums->data());
   for (uint32_t step = 0; !exact && step < block.steps; ++step) {
@@ -172,26 +286,11 @@ void KernelRun::matmulBlock(const Block &block) {
     out.dtype = DataType::Float32;
     out.written = true;
   }
-  work.matmulTiles += int64_t(kernel.fidelityPhases) * count * block.steps;
 }
 
 void KernelRun::matmulTiles(uint32_t cb0, uint32_t cb1, uint32_t tile0, uint32_t tile1, uint32_t index,
                             bool transposed) {
-  Dst::Tile &out = mathTile(index, "matmul_tiles");
-  if (ttnn::isInteger(out.dtype))
-    fail("matmul_tiles", "adds to register tile " + std::to_string(index) + ", which holds integers");
-  if (exact)
-    return matmulBlock({cb0, cb1, tile0, tile1, index, transposed, 1, 1, 1, 1, 1});
-  Rows a, b, sum;
-  loadRows(cb0, tile0, a.data(), "matmul_tiles");
-  loadRows(cb1, tile1, b.data(), "matmul_tiles");
-  if (transposed)
-    transpose(b);
-  toRows(out.f, sum.data());
-  addProduct(a.data(), b.data(), sum.data());
-  toFaces(sum, out.f);
-  settle(out);
-  work.matmulTiles += kernel.fidelityPhases;
+  matmulBlock({cb0, cb1, tile0, tile1, index, transposed, 1, 1, 1, 1, 1, "matmul_tiles"});
 }
 
 void KernelRun::reduceExactly(ReducePool pool, Along along, const float *in, DataType source, float scale,

@@ -29,7 +29,13 @@ uint32_t loadSemaphore(const std::byte *at) { return word(at).load(std::memory_o
 
 //===- Places -------------------------------------------------------------===//
 
+void KernelRun::requireOthers(std::string_view function) const {
+  if (core.alone)
+    fail(function, "reaches memory outside of the core, and the kernel's source shows no such function");
+}
+
 CoreIndex KernelRun::coreAt(uint64_t x, uint64_t y, std::string_view function) const {
+  requireOthers(function);
   const sim::ChipDesc &chip = core.l1.chip;
   if (x >= static_cast<uint64_t>(chip.gridColumns) || y >= static_cast<uint64_t>(chip.gridRows))
     fail(function, "the NOC address is of core (y=" + std::to_string(y) + ", x=" + std::to_string(x) +
@@ -77,6 +83,7 @@ uint64_t KernelRun::bankAddress(bool dram, uint32_t bank, uint64_t address) cons
 }
 
 std::byte *KernelRun::dramBytes(const Dram *dram, uint64_t address, uint32_t bytes, std::string_view function) const {
+  requireOthers(function);
   const sim::ChipDesc &chip = core.l1.chip;
   const uint64_t bank = coordinateOf(address, 0), at = address & addressMask;
   const auto size = static_cast<uint64_t>(chip.dramChannelSize);

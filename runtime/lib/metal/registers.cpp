@@ -8,12 +8,21 @@
 
 #include <bit>
 #include <cstring>
+#include <utility>
 
 namespace tt::metal {
 
 void Dst::clear() {
-  for (Tile &tile : tiles)
+  for (Tile &tile : tiles) {
     tile.written = false;
+    tile.view = nullptr;
+  }
+}
+
+void Dst::copyViews() {
+  for (Tile &tile : tiles)
+    if (tile.view)
+      std::memcpy(tile.f, std::exchange(tile.view, nullptr), sizeof tile.f);
 }
 
 void KernelRun::requireCompute(std::string_view function) const {
@@ -33,6 +42,7 @@ void KernelRun::commit() {
   requireCompute("tile_regs_commit");
   if (dst->phase != Dst::Phase::Math)
     fail("tile_regs_commit", "does not follow a tile_regs_acquire");
+  dst->copyViews();
   dst->phase = Dst::Phase::Committed;
 }
 
@@ -60,15 +70,21 @@ void requireIndex(const KernelRun &run, const Dst &dst, uint32_t index, std::str
 
 } // namespace
 
-Dst::Tile &KernelRun::mathTile(uint32_t index, std::string_view function) {
+Dst::Tile &KernelRun::rawTile(uint32_t index, std::string_view function) const {
   requireCompute(function);
   if (dst->phase != Dst::Phase::Math)
     fail(function, "the registers are not there to compute on: tile_regs_acquire comes before, tile_regs_commit after");
   requireIndex(*this, *dst, index, function);
-  Dst::Tile &tile = dst->tiles[index];
+  return dst->tiles[index];
+}
+
+Dst::Tile &KernelRun::mathTile(uint32_t index, std::string_view function) {
+  Dst::Tile &tile = rawTile(index, function);
   if (!tile.written) { // as after tile_regs_acquire
     std::memset(tile.f, 0, sizeof tile.f);
     tile.dtype = DataType::Float32;
+  } else if (tile.view) {
+    std::memcpy(tile.f, std::exchange(tile.view, nullptr), sizeof tile.f);
   }
   return tile;
 }
@@ -120,21 +136,39 @@ void KernelRun::load(uint32_t cb, uint32_t tile, Dst::Tile &to, std::string_view
 }
 
 void KernelRun::loadRows(uint32_t cb, uint32_t tile, float *to, std::string_view function) const {
-  float faces[tileElements];
   const std::byte *from = frontTile(cb, tile, function);
   const DataType dtype = ring(cb, function).dtype;
-  loadFloats(from, dtype, faces);
+  float decoded[tileElements];
+  const bool isBf16 = dtype == DataType::BFloat16;
+  if (!isBf16)
+    loadFloats(from, dtype, decoded);
   if (exact && dtype == DataType::Float32)
-    for (float &value : faces)
+    for (float &value : decoded)
       value = ttnn::exact::unpacked(value, dtype, config.width);
   for (int64_t r = 0; r < tileSide; ++r)
-    for (int64_t c = 0; c < tileSide; c += 16)
-      std::memcpy(to + r * tileSide + c, faces + placeOf(r, c), 16 * sizeof(float));
+    for (int64_t c = 0; c < tileSide; c += 16) {
+      float *const row = to + r * tileSide + c;
+      if (!isBf16) {
+        std::memcpy(row, decoded + placeOf(r, c), 16 * sizeof(float));
+        continue;
+      }
+      uint16_t values[16];
+      std::memcpy(values, from + placeOf(r, c) * sizeof(uint16_t), sizeof values);
+      for (size_t i = 0; i < 16; ++i)
+        row[i] = std::bit_cast<float>(uint32_t(values[i]) << 16);
+    }
 }
 
 void KernelRun::copyTile(uint32_t cb, uint32_t tile, uint32_t index) {
-  Dst::Tile &to = mathTile(index, "copy_tile");
-  load(cb, tile, to, "copy_tile");
+  Dst::Tile &to = rawTile(index, "copy_tile");
+  to.view = nullptr;
+  if (!exact && dst->isF32 && !core.l1.hasPointers() && ring(cb, "copy_tile").dtype == DataType::Float32) {
+    to.view = reinterpret_cast<const float *>(frontTile(cb, tile, "copy_tile"));
+    to.dtype = DataType::Float32;
+    to.written = true;
+  } else {
+    load(cb, tile, to, "copy_tile");
+  }
   ++work.fpuTiles;
 }
 
@@ -259,6 +293,22 @@ template <class F> void forEachRun(size_t tiles, F f) {
         f(place, (face / 2 * faceSide + i) * tiles * tileSide + tile * tileSide + face % 2 * faceSide, faceSide);
 }
 
+/// Copies the elements in the order of the source: a thread waits for what it reads, not for what it writes.
+template <size_t size> void copyRuns(size_t tiles, const std::byte *source, std::byte *target, bool tilize) {
+  constexpr size_t run = faceSide * size;
+  if (!tilize)
+    return forEachRun(tiles, [&](size_t tiled, size_t rowMajor, size_t) {
+      std::memcpy(target + rowMajor * size, source + tiled * size, run);
+    });
+  for (size_t row = 0; row < tileSide; ++row)
+    for (size_t tile = 0; tile < tiles; ++tile) {
+      std::byte *const left = target + (tile * tileElements + placeOf(static_cast<int64_t>(row), 0)) * size;
+      std::memcpy(left, source, run);
+      std::memcpy(left + faceSide * faceSide * size, source + run, run);
+      source += 2 * run;
+    }
+}
+
 } // namespace
 
 void KernelRun::tilizeBlock(uint32_t in, uint32_t tiles, uint32_t out) {
@@ -323,12 +373,14 @@ void KernelRun::reorder(uint32_t in, uint32_t first, uint32_t tiles, uint32_t ou
   const bool plain = from == to && (from != DataType::Float32 || (dst->isF32 && !throughSource));
   const auto store =
       exact && ttnn::exact::isKnown(to) ? ttnn::exact::packer(to, config.width) : ttnn::storer<float>(to);
+  if (plain)
+    return fromSize == 4   ? copyRuns<4>(tiles, source, target, tilize)
+           : fromSize == 2 ? copyRuns<2>(tiles, source, target, tilize)
+                           : copyRuns<1>(tiles, source, target, tilize);
   forEachRun(tiles, [&](size_t tiled, size_t rowMajor, size_t n) {
     const std::byte *at = source + (tilize ? rowMajor : tiled) * fromSize;
     std::byte *end = target + (tilize ? tiled : rowMajor) * toSize;
-    if (plain) {
-      std::memcpy(end, at, n * fromSize);
-    } else if (ttnn::isFloat(from)) {
+    if (ttnn::isFloat(from)) {
       float values[faceSide];
       ttnn::loader<float>(from)(at, values, n);
       unpackToDst(read, values, n);

@@ -4,6 +4,9 @@
 #include "metal/core.h"
 #include "tt/sim/formats.h"
 
+#include <algorithm>
+#include <cstring>
+
 namespace tt::metal {
 namespace {
 
@@ -43,8 +46,7 @@ void KernelRun::popFront(uint32_t cb, uint32_t count) {
                              "waited for " + std::to_string(ring.waited));
   settleClock();
   clock.waitForTransfers();
-  for (uint32_t page = 0; page < count; ++page)
-    ring.poppedAt[(ring.popped + page) % ring.pages] = clock.now;
+  ring.stamp(ring.poppedAt, ring.popped, count, clock.now);
   pauses = 0;
   std::atomic_ref(ring.popped).store(ring.popped + count);
   ring.waited -= count;
@@ -75,8 +77,7 @@ void KernelRun::pushBack(uint32_t cb, uint32_t count) {
   ring.producer = count ? this : ring.producer;
   settleClock();
   clock.waitForTransfers();
-  for (uint32_t page = 0; page < count; ++page)
-    ring.pushedAt[(ring.pushed + page) % ring.pages] = clock.now;
+  ring.stamp(ring.pushedAt, ring.pushed, count, clock.now);
   pauses = 0;
   std::atomic_ref(ring.pushed).store(ring.pushed + count);
   ring.reserved -= count;
@@ -101,8 +102,43 @@ uint32_t offsetOf(const KernelRun &run, const Ring &ring, uint64_t first, uint32
 
 } // namespace
 
+void Ring::stamp(std::vector<double> &times, uint64_t first, uint32_t count, double now) const {
+  const auto begin = static_cast<uint32_t>(first % pages), before = std::min(count, pages - begin);
+  std::fill_n(times.begin() + begin, before, now);
+  std::fill_n(times.begin(), count - before, now);
+}
+
+void Ring::fillBlank(const L1 &l1, CoreIndex index) {
+  for (uint32_t page = 0; page < blank.size(); ++page)
+    if (blank[page])
+      std::memset(l1.at(index, address + page * pageBytes), 0, pageBytes);
+  blank.clear();
+}
+
+std::byte *KernelRun::ringBytes(Ring &ring, uint32_t offset, uint64_t bytes, bool written) const {
+  std::byte *const first = core.l1.at(core.index, ring.address), *const begin = first + offset;
+  if (ring.blank.empty() || !bytes)
+    return begin;
+  std::byte *const end = begin + bytes;
+  for (uint64_t page = offset / ring.pageBytes; page <= (offset + bytes - 1) / ring.pageBytes; ++page) {
+    if (!ring.blank[page])
+      continue;
+    ring.blank[page] = false;
+    std::byte *const from = first + page * ring.pageBytes, *const to = from + ring.pageBytes;
+    if (!written) {
+      std::memset(from, 0, ring.pageBytes);
+      continue;
+    }
+    if (from < begin)
+      std::memset(from, 0, static_cast<size_t>(begin - from));
+    if (to > end)
+      std::memset(end, 0, static_cast<size_t>(to - end));
+  }
+  return begin;
+}
+
 const std::byte *KernelRun::frontTile(uint32_t cb, uint32_t tile, std::string_view function) const {
-  const Ring &ring = this->ring(cb, function);
+  Ring &ring = this->ring(cb, function);
   const size_t bytes = sim::tileBytes(ring.dtype);
   if (tile >= ring.waited)
     fail(function, "tile " + std::to_string(tile) + " of port " + std::to_string(cb) + " is not there: cb_wait_front " +
@@ -110,11 +146,11 @@ const std::byte *KernelRun::frontTile(uint32_t cb, uint32_t tile, std::string_vi
   if (ring.pageBytes < bytes)
     fail(function, "a page of port " + std::to_string(cb) + " has " + std::to_string(ring.pageBytes) +
                        " bytes, a tile of " + std::string(toString(ring.dtype)) + " " + std::to_string(bytes));
-  return core.l1.at(core.index, ring.address + offsetOf(*this, ring, ring.popped, tile, bytes, function));
+  return ringBytes(ring, offsetOf(*this, ring, ring.popped, tile, bytes, function), bytes, false);
 }
 
 std::byte *KernelRun::backTile(uint32_t cb, uint32_t page, std::string_view function) const {
-  const Ring &ring = this->ring(cb, function);
+  Ring &ring = this->ring(cb, function);
   const size_t bytes = sim::tileBytes(ring.dtype);
   if (page >= ring.reserved)
     fail(function, "there is no room for tile " + std::to_string(page) + " in port " + std::to_string(cb) +
@@ -122,16 +158,16 @@ std::byte *KernelRun::backTile(uint32_t cb, uint32_t page, std::string_view func
   if (ring.pageBytes < bytes)
     fail(function, "a page of port " + std::to_string(cb) + " has " + std::to_string(ring.pageBytes) +
                        " bytes, a tile of " + std::string(toString(ring.dtype)) + " " + std::to_string(bytes));
-  return core.l1.at(core.index, ring.address + offsetOf(*this, ring, ring.pushed, page, bytes, function));
+  return ringBytes(ring, offsetOf(*this, ring, ring.pushed, page, bytes, function), bytes, !accumulates);
 }
 
 std::byte *KernelRun::frontBytes(uint32_t cb, uint64_t bytes, std::string_view function) const {
-  const Ring &ring = this->ring(cb, function);
+  Ring &ring = this->ring(cb, function);
   if (bytes > uint64_t(ring.waited) * ring.pageBytes)
     fail(function, "reads " + std::to_string(bytes) + " bytes of port " + std::to_string(cb) +
                        ", but cb_wait_front has waited for " + pages(ring.waited) + " of " +
                        std::to_string(ring.pageBytes));
-  return core.l1.at(core.index, ring.address + offsetOf(*this, ring, ring.popped, 0, bytes, function));
+  return ringBytes(ring, offsetOf(*this, ring, ring.popped, 0, bytes, function), bytes, false);
 }
 
 std::byte *KernelRun::backBytes(uint32_t cb, uint64_t bytes, std::string_view function) {
@@ -141,8 +177,7 @@ std::byte *KernelRun::backBytes(uint32_t cb, uint64_t bytes, std::string_view fu
     fail(function, "writes " + std::to_string(bytes) + " bytes to port " + std::to_string(cb) +
                        ", but cb_reserve_back has reserved " + pages(ring.reserved) + " of " +
                        std::to_string(ring.pageBytes) + ", of which " + std::to_string(ring.packed) + " are written");
-  std::byte *to =
-      core.l1.at(core.index, ring.address + offsetOf(*this, ring, ring.pushed, ring.packed, bytes, function));
+  std::byte *to = ringBytes(ring, offsetOf(*this, ring, ring.pushed, ring.packed, bytes, function), bytes, true);
   ring.packed += static_cast<uint32_t>((bytes + ring.pageBytes - 1) / ring.pageBytes);
   return to;
 }

@@ -7,6 +7,7 @@
 
 #include "metal/library.h"
 
+#include <algorithm>
 #include <set>
 
 namespace tt::metal {
@@ -90,6 +91,27 @@ std::string arguments(const Kernel &kernel) {
 
 } // namespace
 
+bool staysOnCore(std::string_view source) {
+  // Names of dataflow_api.h that reach other memory contain one of the first words; "tt::" reaches the table of
+  // functions. The rest could build a name that is not in the text.
+  constexpr std::string_view words[] = {"noc",    "semaphore",    "fabric", "Accessor", "AddrGen",
+                                        "bank",   "load_from_l1", "tt",     "asm",      "static ",
+                                        "extern", "thread_local", "\\",     "%:",       "??"};
+  constexpr std::string_view headers[] = {"\"dataflow_api.h\"", "\"compute_kernel_api.h\"", "\"compute_kernel_api/"};
+  bool stays = true;
+  forEachLine(source, [&](std::string_view line) {
+    if (const auto name = directive(line, "include")) {
+      stays &= std::ranges::any_of(headers, [&](std::string_view header) { return name->starts_with(header); }) &&
+               name->find("..") == std::string_view::npos;
+      return;
+    }
+    stays &= line.find('#') == std::string_view::npos && std::ranges::none_of(words, [&](std::string_view word) {
+               return line.find(word) != std::string_view::npos;
+             });
+  });
+  return stays;
+}
+
 KernelSources kernelSources(std::span<const Kernel *const> entries) {
   KernelSources result;
   std::string &text = result.text;
@@ -123,6 +145,7 @@ KernelSources kernelSources(std::span<const Kernel *const> entries) {
             number + "\n";
     result.names.push_back(std::move(name));
     result.kernels.emplace_back(kernel->source);
+    result.alone.push_back(staysOnCore(kernel->source));
   }
   text += "#line 1 \"jumps\"\n" + std::string(jumps);
   text += "#line 1 \"entries\"\nstatic void (*const entries[])() = {";

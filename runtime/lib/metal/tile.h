@@ -22,8 +22,13 @@ inline void widen(DataType dtype, const int32_t *from, int64_t *to, size_t n) {
       to[i] = from[i];
 }
 
-/// Numbers wrapped to a type, modulo its size.
+/// Numbers wrapped to a type, modulo its size; a boolean is 1 for all but 0.
 inline void narrow(DataType dtype, const int64_t *from, int32_t *to, size_t n) {
+  if (dtype == DataType::Bool) {
+    for (size_t i = 0; i < n; ++i)
+      to[i] = from[i] != 0;
+    return;
+  }
   const uint64_t mask = dtype == DataType::UInt16 ? 0xffff : dtype == DataType::UInt8 ? 0xff : 0xffffffff;
   for (size_t i = 0; i < n; ++i)
     to[i] = static_cast<int32_t>(static_cast<uint32_t>(static_cast<uint64_t>(from[i]) & mask));

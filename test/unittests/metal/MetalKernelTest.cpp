@@ -124,6 +124,130 @@ TEST(MetalKernel, PacksInOrderAndOutOfOrder) {
     EXPECT_EQ(found[i], values[from[i / 1024] * 1024 + i % 1024]) << i;
 }
 
+TEST(MetalKernel, LeavesZerosInPagesThatItDoesNotWrite) {
+  // The cores write one page, each another one, and take the others from the circular buffer as they are.
+  const std::string source = computeKernel(R"(
+  constexpr uint32_t in = get_compile_time_arg_val(0), out = get_compile_time_arg_val(1);
+  cb_wait_front(in, 4);
+  cb_reserve_back(out, 4);
+  const uint32_t page = get_absolute_logical_x();
+  tile_regs_acquire();
+  copy_tile(in, page, 0);
+  tile_regs_commit();
+  tile_regs_wait();
+  pack_tile<true>(0, out, page);
+  tile_regs_release();
+  cb_push_back(out, 4);
+  cb_wait_front(out, 4);
+  tile_regs_acquire();
+  for (uint32_t i = 0; i < 4; ++i)
+    copy_tile(out, i, i);
+  tile_regs_commit();
+  tile_regs_wait();
+  cb_pop_front(out, 4);
+  cb_reserve_back(out, 4);
+  for (uint32_t i = 1; i < 4; ++i)
+    pack_tile<true>(i, out, i);
+  tile_regs_release();
+  cb_push_back(out, 4);
+  cb_pop_front(in, 4);
+)");
+  KernelProgram program(source, true, 2, 4, {filled(0, 4)}, true, 4);
+  // Parts of cores lie side by side: a row of the host has 128 elements of each of four cores, and a page eight rows.
+  const auto binary = program.builder.load({program.result});
+  std::vector<float> values(4 * 4096);
+  for (int run = 0; run < 3; ++run) { // memory of earlier runs is used again
+    for (size_t i = 0; i < values.size(); ++i)
+      values[i] = static_cast<float>(i + 1 + static_cast<size_t>(run));
+    const auto found = floats(runMetal(binary, {tensor(values, program.result.shape)}));
+    for (size_t row = 0; row < 32; ++row)
+      for (size_t column = 0; column < 512; ++column)
+        ASSERT_EQ(found[row * 512 + column], row / 8 == column / 128 ? values[row * 512 + column] : 0)
+            << run << " " << row << " " << column;
+  }
+}
+
+TEST(MetalKernel, ComputesOnWhatItHasCopied) {
+  // The page from which a tile was copied is given back and written again before the op.
+  const std::string source = computeKernel(R"(
+  constexpr uint32_t in = get_compile_time_arg_val(0), out = get_compile_time_arg_val(1);
+  cb_reserve_back(out, 1);
+  tile_regs_acquire();
+  cb_wait_front(in, 1);
+  copy_tile(in, 0, 0);
+  cb_pop_front(in, 1);
+  cb_wait_front(in, 1);
+  copy_tile(in, 0, 1);
+  cb_pop_front(in, 1);
+  cb_wait_front(in, 1);
+  sub_binary_tile(0, 1, 0);
+  tile_regs_commit();
+  tile_regs_wait();
+  pack_tile(0, out);
+  tile_regs_release();
+  cb_push_back(out, 1);
+  cb_pop_front(in, 1);
+)");
+  // The buffer's own words are 1, then 2, then 3.
+  const std::string writer = dataKernel(R"(
+  for (uint32_t round = 1; round < 4; ++round) {
+    cb_reserve_back(0, 1);
+    for (uint32_t i = 0; i < 1024; ++i)
+      noc_inline_dw_write(get_noc_addr(get_write_ptr(0) + 4 * i), round == 1 ? 0x3f800000 : round == 2 ? 0x40000000 : 0);
+    cb_push_back(0, 1);
+  }
+)");
+  KernelProgram program(source, true, 2, 1, {{"w", writer, false, false, false, {0, 1}, {}, {0, 1}}, drained(1, 1)});
+  EXPECT_EQ(program.run(std::vector<float>(1024, 5)), std::vector<float>(1024, -1));
+}
+
+TEST(MetalKernel, RunsAloneAsWithOthers) {
+  // Two programs follow one another: cores that stay alone run both in one go, those of which one only names a function
+  // that reaches others run in step. A recorded run is always in step.
+  const std::string body = R"(
+  constexpr uint32_t in = get_compile_time_arg_val(0), out = get_compile_time_arg_val(1);
+  for (uint32_t i = 0; i < 2; ++i) {
+    cb_wait_front(in, 1);
+    cb_reserve_back(out, 1);
+    tile_regs_acquire();
+    copy_tile(in, 0, 0);
+    exp_tile(0);
+    tile_regs_commit();
+    tile_regs_wait();
+    pack_tile(0, out);
+    tile_regs_release();
+    cb_push_back(out, 1);
+    cb_pop_front(in, 1);
+  }
+)";
+  std::vector<std::vector<float>> results;
+  for (const char *more : {"", "  noc_async_read_barrier();\n"}) {
+    MetalBuilder builder;
+    builder.gridColumns = 3;
+    const Shape shape = {32, 3 * 64};
+    const auto input = builder.input(shape);
+    const MetalBuffer a = builder.device(shape, DataType::Float32, false),
+                      b = builder.device(shape, DataType::Float32, false),
+                      c = builder.device(shape, DataType::Float32, false);
+    builder.write(input, a);
+    const auto kernels = [&](const std::string &text) {
+      return std::vector<MetalBuilder::Kernel>{
+          {"k", computeKernel(text), true, true, false, {0, 1}, {}, {0, 1}}, filled(0, 2), drained(1, 2)};
+    };
+    builder.program({a, b}, kernels(body));
+    builder.program({b, c}, kernels(body + more));
+    const MetalBuffer result = builder.alloc(shape);
+    builder.read(c, result);
+    const auto binary = builder.load({result});
+    const auto x = tensor(randoms(static_cast<size_t>(volume(shape))), shape);
+    results.push_back(floats(runMetal(binary, {x})));
+    results.push_back(floats(runMetal(binary, {x})));
+  }
+  for (const auto &each : results)
+    EXPECT_EQ(each, results.front());
+  EXPECT_NEAR(results.front()[0], std::exp(std::exp(randoms(1)[0])), 1e-4);
+}
+
 TEST(MetalKernel, MultipliesMatricesOverAnInnerLoop) {
   // [32, 96] x [96, 32]: three tiles of each in the first two thirds of port 0.
   const std::string source = computeKernel(R"(
