@@ -6,6 +6,8 @@
 #include "../Conversion.h"
 
 #include "ttmlir/Dialect/D2M/Transforms/Passes.h"
+#include "ttmlir/Dialect/TTCore/Transforms/ChoiceParser.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/TTNNMetalLayoutCastOp.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
@@ -153,6 +155,10 @@ struct LowerGeneric : OpConversionPattern<d2m::GenericOp> {
       llvm::append_range(arguments, addresses);
       addresses.clear();
     }
+    if (auto accessors = op->getAttrOfType<DenseI64ArrayAttr>(d2m::tensorAccessorsName))
+      for (int64_t operand : accessors.asArrayRef())
+        arguments.push_back(ttmetal::KernelArgAttr::get(getContext(), ttmetal::KernelArgType::TensorAccessorArgs,
+                                                        static_cast<uint32_t>(operand)));
     auto kernelArgs = ttmetal::KernelArgsAttr::get(getContext(), addresses, arguments);
     SmallVector<Attribute> configs;
     for (auto thread : op.getThreads().getAsRange<d2m::ThreadAttr>()) {
@@ -193,7 +199,8 @@ struct ConvertD2MToTTMetal : tt::impl::ConvertD2MToTTMetalBase<ConvertD2MToTTMet
 
   void runOnOperation() override {
     ConversionTarget target(getContext());
-    target.addLegalDialect<ttmetal::TTMetalDialect>();
+    target.addLegalDialect<ttmetal::TTMetalDialect, ttnn::TTNNDialect>();
+    target.addLegalOp<ttir::TTNNMetalLayoutCastOp>(); // convert-d2m-to-ttnn lowers it
     target.addLegalOp<func::FuncOp, func::ReturnOp>();
     // Buffers of the host stay; patterns handle the others.
     target.addDynamicallyLegalDialect<memref::MemRefDialect>([](Operation *op) -> std::optional<bool> {

@@ -9,6 +9,7 @@
 #include "ttmlir/Dialect/TTIR/IR/Ops/MeshShardOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/ReshapeOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/SliceStaticOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/TTNNMetalLayoutCastOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/TypecastOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/WhereOp.h"
 #include "ttmlir/Dialect/TTIR/IR/TTIR.h"
@@ -47,10 +48,10 @@ struct WidenPaddedBlocks : tt::impl::TTIRWidenPaddedBlocksBase<WidenPaddedBlocks
       return;
     const auto isAny = [](TypeRange types) { return llvm::any_of(types, isPadded); };
     getOperation().walk([&](Operation *op) {
-      // The host computes mesh_shard; an op that writes to its operands has to have them.
-      if (op->hasTrait<OpTrait::IsTerminator>() || isa<func::FuncOp, ttir::MeshShardOp>(op) ||
-          op->getNumOperands() == 0 || !isMemoryEffectFree(op) ||
-          (!isAny(op->getOperandTypes()) && !isAny(op->getResultTypes())))
+      // The host computes mesh_shard, and a cast computes nothing; an op that writes to its operands has to have them.
+      if (op->hasTrait<OpTrait::IsTerminator>() ||
+          isa<func::FuncOp, ttir::MeshShardOp, ttir::TTNNMetalLayoutCastOp>(op) || op->getNumOperands() == 0 ||
+          !isMemoryEffectFree(op) || (!isAny(op->getOperandTypes()) && !isAny(op->getResultTypes())))
         return;
       if (auto cast = dyn_cast<ttir::TypecastOp>(op))
         clearPadding(cast);

@@ -7,16 +7,21 @@
 #include "Caches.h"
 #include "DataMovement.h"
 #include "Generics.h"
+#include "Tensors.h"
 #include "TileExpressions.h"
 
 #include "ttmlir/Dialect/D2M/IR/D2M.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/BitwiseNotOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/ClampScalarOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/ConstantOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/FullOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/OnesOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/TTNNMetalLayoutCastOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/TypecastOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/ZerosOp.h"
 #include "ttmlir/Dialect/TTIR/IR/TTIR.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/ConstantOp.h"
+#include "ttmlir/Dialect/TTNN/Transforms/Device.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -62,8 +67,8 @@ namespace {
 /// Ops that are also an op on tiles: the rows of TileOps.def.
 class LowerByRow : public ConversionPattern {
 public:
-  LowerByRow(const TileTypes &types, MLIRContext *context, StringRef ttir, StringRef tile)
-      : ConversionPattern(types, ttir, /*benefit=*/1, context), types(types), tile(tile, context) {}
+  LowerByRow(const TileTypes &types, MLIRContext *context, StringRef ttir, StringRef tile, PatternBenefit benefit = 1)
+      : ConversionPattern(types, ttir, benefit, context), types(types), tile(tile, context) {}
 
   LogicalResult matchAndRewrite(Operation *op, ArrayRef<Value> operands,
                                 ConversionPatternRewriter &rewriter) const override {
@@ -74,9 +79,25 @@ public:
     });
   }
 
-private:
+protected:
   const TileTypes &types;
+
+private:
   OperationName tile;
+};
+
+/// The complement of a boolean, which a tile holds in a byte, is its negation.
+class LowerComplement : public LowerByRow {
+public:
+  LowerComplement(const TileTypes &types, MLIRContext *context)
+      : LowerByRow(types, context, ttir::BitwiseNotOp::getOperationName(), "d2m.tile_logical_not", /*benefit=*/2) {}
+
+  LogicalResult matchAndRewrite(Operation *op, ArrayRef<Value> operands,
+                                ConversionPatternRewriter &rewriter) const override {
+    if (placeOf(types, op->getResult(0).getType()).tile().getDataType() != ttcore::DataType::Bool)
+      return failure();
+    return LowerByRow::matchAndRewrite(op, operands, rewriter);
+  }
 };
 
 struct LowerClamp : TilePattern<ttir::ClampScalarOp> {
@@ -125,6 +146,19 @@ static LogicalResult lowerConstant(ConversionPatternRewriter &rewriter, const Ti
     return notifyMatchFailure(rewriter, op, [&](Diagnostic &reason) {
       reason << "values of " << values.getElementType() << "; expected " << placement.host.getElementType();
     });
+  if (types.options.takesTensors) {
+    auto type = cast<RankedTensorType>(op->getResult(0).getType());
+    auto layout = ttnn::TTNNLayoutAttr::get(op->getContext(), type.getShape(), placement.tile().getDataType(),
+                                            ttnn::Layout::Tile, ttnn::BufferType::DRAM);
+    std::string reason;
+    Value device = ttnn::getOrCreateDevice(rewriter, op, [&](const Twine &why) { reason = why.str(); });
+    if (!device)
+      return notifyMatchFailure(rewriter, op, reason);
+    Value tensor = ttnn::ConstantOp::create(rewriter, op->getLoc(), ttnn::withLayout(type, layout), device, values,
+                                            /*dtype=*/nullptr);
+    rewriter.replaceOp(op, enterTensor(rewriter, op->getLoc(), tensor, placement));
+    return success();
+  }
   auto type = MemRefType::get(placement.host.getShape(), values.getElementType());
   memref::GlobalOp global;
   {
@@ -205,7 +239,8 @@ struct LowerBlocks : ConversionPattern {
       auto tensor = dyn_cast<RankedTensorType>(type);
       return tensor && isa<ttcore::TileType>(tensor.getElementType());
     };
-    if (!isa_and_nonnull<ttir::TTIRDialect>(op->getDialect()) || isa<ttir::TypecastOp>(op) ||
+    if (!isa_and_nonnull<ttir::TTIRDialect>(op->getDialect()) ||
+        isa<ttir::TypecastOp, ttir::TTNNMetalLayoutCastOp>(op) ||
         !(llvm::any_of(op->getOperandTypes(), isBlocks) || llvm::any_of(op->getResultTypes(), isBlocks)))
       return failure();
     Type f32 = rewriter.getF32Type();
@@ -235,8 +270,8 @@ struct LowerEmpty : ConversionPattern {
       auto tensor = dyn_cast<RankedTensorType>(type);
       return tensor && tensor.hasStaticShape() && tensor.getNumElements() == 0;
     };
-    if (!isa_and_nonnull<ttir::TTIRDialect>(op->getDialect()) || op->getNumResults() == 0 ||
-        !llvm::all_of(op->getResultTypes(), isEmpty))
+    if (!isa_and_nonnull<ttir::TTIRDialect>(op->getDialect()) || isa<ttir::TTNNMetalLayoutCastOp>(op) ||
+        op->getNumResults() == 0 || !llvm::all_of(op->getResultTypes(), isEmpty))
       return failure();
     SmallVector<Value> results;
     for (Type type : op->getResultTypes())
@@ -284,6 +319,28 @@ struct LowerReturn : TilePattern<func::ReturnOp> {
 } // namespace
 
 //===----------------------------------------------------------------------===//
+// Tensors of TTNN
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Between a tensor with a layout of TTNN and its values (ttir-cast-ttnn-layouts).
+struct LowerLayoutCast : TilePattern<ttir::TTNNMetalLayoutCastOp> {
+  using TilePattern::TilePattern;
+  LogicalResult matchAndRewrite(ttir::TTNNMetalLayoutCastOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    auto from = dyn_cast<RankedTensorType>(op.getInput().getType()), to = dyn_cast<RankedTensorType>(op.getType());
+    const bool enters = from && ttnn::TTNNLayoutAttr::of(from);
+    if (!from || !to || enters == bool(ttnn::TTNNLayoutAttr::of(to)) || from.getShape() != to.getShape())
+      return notifyMatchFailure(rewriter, op, "is not from a tensor with a #ttnn.ttnn_layout to one without, or back");
+    Placement placement = placeOf(types, enters ? to : from);
+    rewriter.replaceOp(op, enters ? enterTensor(rewriter, op.getLoc(), op.getInput(), placement)
+                                  : leaveTensor(rewriter, op.getLoc(), adaptor.getInput(), placement, to));
+    return success();
+  }
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
 // All of them
 //===----------------------------------------------------------------------===//
 
@@ -292,7 +349,8 @@ void tt::addPatterns(RewritePatternSet &patterns, const TileTypes &types, Symbol
 #define TT_TILE_OP(ttir, tile, kernel, row, ins)                                                                       \
   patterns.add(std::make_unique<LowerByRow>(types, context, "ttir." #ttir, "d2m.tile_" #tile));
 #include "ttmlir/Target/TTMetal/TileOps.def"
-  patterns.add<LowerClamp, LowerBlocks, LowerEmpty, LowerReturn, LowerTypecast>(types, context);
+  patterns.add<LowerClamp, LowerComplement, LowerBlocks, LowerEmpty, LowerLayoutCast, LowerReturn, LowerTypecast>(
+      types, context);
   patterns.add<LowerConstant, LowerFilled<ttir::FullOp>, LowerFilled<ttir::OnesOp>, LowerFilled<ttir::ZerosOp>>(
       types, context, symbols);
   addCollectivePatterns(patterns, types);

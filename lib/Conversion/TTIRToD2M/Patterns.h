@@ -7,6 +7,7 @@
 #include "Buffers.h"
 
 #include "ttmlir/Dialect/D2M/Transforms/Policies.h"
+#include "ttmlir/Dialect/TTNN/IR/TTNN.h"
 
 #include "mlir/IR/SymbolTable.h"
 
@@ -20,6 +21,8 @@ struct LoweringOptions {
   bool accumulatesInL1 = true;                                // the parts of a product
   d2m::BufferSizePolicy blocks = d2m::BufferSizePolicy::Auto; // of products
   int64_t coreBytes = int64_t(1280) << 10;                    // of L1, that a product may take
+  bool collapses = true;                                      // leading dimensions to rows, see place()
+  bool takesTensors = false;                                  // of TTNN, and gives them
 
   int64_t chips() const { return mesh[0] * mesh[1]; }
 };
@@ -34,11 +37,14 @@ public:
       FailureOr<Placement> placement = place(type, reason);
       return failed(placement) ? std::nullopt : std::optional<Type>(placement->tiled);
     });
+    addConversion([](RankedTensorType type) -> std::optional<Type> {
+      return ttnn::TTNNLayoutAttr::of(type) ? std::optional<Type>(type) : std::nullopt;
+    });
   }
 
   FailureOr<Placement> place(Type type, std::string &reason) const {
     if (auto tensor = dyn_cast<RankedTensorType>(type))
-      return tt::place(tensor, workerGrid, reason);
+      return tt::place(tensor, workerGrid, reason, options.collapses);
     llvm::raw_string_ostream(reason) << "'" << type << "' is no ranked tensor";
     return failure();
   }

@@ -2,10 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "ttmlir/Conversion/TTIRToD2M/Passes.h"
+#include "ttmlir/Dialect/TTCore/Transforms/ChoiceParser.h"
 
 #include "Caches.h"
 
 #include "ttmlir/Dialect/TTCore/Transforms/Frontends.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/TTNNMetalLayoutCastOp.h"
 #include "ttmlir/Dialect/TTMetal/IR/TTMetal.h"
 #include "ttmlir/Dialect/TTNN/Transforms/Distribution.h"
 
@@ -43,16 +45,25 @@ struct TTIRToD2M : tt::impl::TTIRToD2MBase<TTIRToD2M> {
     addPatterns(set, types, symbols);
     FrozenRewritePatternSet patterns(std::move(set));
     ConversionTarget target(getContext());
-    target.addLegalDialect<arith::ArithDialect, d2m::D2MDialect, memref::MemRefDialect, scf::SCFDialect>();
+    target.addLegalDialect<arith::ArithDialect, d2m::D2MDialect, memref::MemRefDialect, scf::SCFDialect,
+                           ttnn::TTNNDialect>();
+    target.addDynamicallyLegalOp<ttir::TTNNMetalLayoutCastOp>(
+        [](ttir::TTNNMetalLayoutCastOp op) -> std::optional<bool> {
+          return isBuffer(op) ? std::optional(true) : std::nullopt;
+        });
     target.addLegalOp<func::FuncOp, UnrealizedConversionCastOp>();
     // Patterns decide of what has places.
     target.markUnknownOpDynamicallyLegal([&](Operation *op) -> std::optional<bool> {
       return reasonOf(op, types).empty() ? std::nullopt : std::optional(true);
     });
     target.addDynamicallyLegalOp<func::ReturnOp>([](func::ReturnOp op) -> std::optional<bool> {
-      return llvm::any_of(op.getOperandTypes(), llvm::IsaPred<RankedTensorType>) ? std::nullopt : std::optional(true);
+      return llvm::any_of(op.getOperandTypes(),
+                          [](Type type) { return isa<RankedTensorType>(type) && !ttnn::TTNNLayoutAttr::of(type); })
+                 ? std::nullopt
+                 : std::optional(true);
     });
-    markDistributed(module);
+    if (!ttnnMode)
+      markDistributed(module);
     for (auto function : llvm::make_early_inc_range(module.getOps<func::FuncOp>()))
       if (!function.isExternal() && failed(convert(function, types, target, patterns)))
         return signalPassFailure();
@@ -63,6 +74,8 @@ private:
     LoweringOptions options;
     options.streamBuffers = numStreamBuffers;
     options.foldsLayouts = !disableToLayoutFolding;
+    options.collapses = collapseTensors2D;
+    options.takesTensors = ttnnMode;
     ArrayRef<int64_t> mesh = device.getDeviceAttr().getMeshShape();
     if (mesh.size() == 2)
       options.mesh = {mesh[0], mesh[1]};
@@ -134,6 +147,12 @@ private:
     });
   }
 
+  /// Whether an op sees a tensor of TTNN as a buffer, or a buffer as such a tensor.
+  static bool isBuffer(Operation *op) {
+    auto cast = dyn_cast<ttir::TTNNMetalLayoutCastOp>(op);
+    return cast && (isa<MemRefType>(cast.getInput().getType()) || isa<MemRefType>(cast.getType()));
+  }
+
   static InFlightDiagnostic reportLeft(Operation *op) {
     return op->emitError() << "'" << op->getName() << "' is not lowered to D2M";
   }
@@ -153,15 +172,20 @@ private:
     if (!function.getBody().hasOneBlock())
       return function.emitOpError() << "has " << llvm::range_size(function.getBody()) << " blocks; a program has one";
     makeCachesValues(function, types);
-    if (failed(convertSignature(function, types)))
+    Operation *end = function.getBody().front().getTerminator();
+    if (types.options.takesTensors && end->hasAttr(writtenArgumentsName))
+      return function.emitOpError() << "writes to argument "
+                                    << end->getAttrOfType<DenseI64ArrayAttr>(writtenArgumentsName)[0]
+                                    << ", which kernels of TTNN programs (ttnn-mode) do not do";
+    if (!types.options.takesTensors && failed(convertSignature(function, types)))
       return failure();
     Refusals refusals = convertAll(function, target, patterns, /*inherited=*/{}, /*rollback=*/true);
     reconcileUnrealizedCasts(llvm::to_vector(function.getOps<UnrealizedConversionCastOp>()));
     LogicalResult result = success();
     for (Operation &op : function.getOps()) {
-      if (isa_and_present<arith::ArithDialect, d2m::D2MDialect, memref::MemRefDialect, scf::SCFDialect>(
-              op.getDialect()) ||
-          isa<UnrealizedConversionCastOp, func::ReturnOp>(op))
+      if (isa_and_present<arith::ArithDialect, d2m::D2MDialect, memref::MemRefDialect, scf::SCFDialect,
+                          ttnn::TTNNDialect>(op.getDialect()) ||
+          isa<UnrealizedConversionCastOp, func::ReturnOp>(op) || isBuffer(&op))
         continue;
       result = failure();
       std::string reason = refusals.lookup(&op);

@@ -246,7 +246,8 @@ FailureOr<AttributeOffset> Writer::structure(StringRef name, Attribute attr) {
       result = failure();
   };
   if (!visitFields(attr, visit) && !visitProgramFields(attr, visit))
-    return emitError() << "attribute '" << name << "' is " << attr << ", which a flatbuffer cannot hold";
+    return emitError() << (name.empty() ? Twine("holds ") : "attribute '" + name + "' is ") << attr
+                       << ", which a flatbuffer cannot hold";
   if (failed(result))
     return failure();
   return entry(name, fb::AttributeValue::StructValue,

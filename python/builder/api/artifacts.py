@@ -47,10 +47,11 @@ def python_texts(module: Any) -> dict[str, str]:
 
 
 def ttnn_bytes(module: Any) -> bytes:
-    """Returns the flatbuffer of a TTNN module. Its machine code may run in this process, which compiled it."""
+    """Returns the flatbuffer of a TTNN module. Its code may run in this process, which compiled it."""
     data = passes.ttnn_to_flatbuffer_bin(module)
-    if any(op.operation.name == "ttcore.cpu_module" for op in module.body.operations):
-        binary.load_binary_from_bytes(data, allow_native=True)
+    loaded = binary.load_binary_from_bytes(data)
+    if loaded.has_native:
+        loaded.allow_native()
     return data
 
 
@@ -63,17 +64,22 @@ def ttmetal_bytes(module: Any) -> bytes:
 
 @dataclass(frozen=True)
 class Flatbuffer:
-    """A format of flatbuffers. pipeline lowers a TTIR module to one of `dialect`, write returns that module's bytes."""
+    """A format of flatbuffers. pipeline lowers a TTIR module to one of `dialect`, write returns that module's bytes.
+
+    fixed: options of the pipeline that the target sets.
+    """
 
     pipeline: str
     write: Callable[[Any], bytes]
     suffix: str
     dialect: str
+    fixed: Mapping[str, Any] = field(default_factory=dict)
 
 
 FLATBUFFERS = {
     "ttnn": Flatbuffer("ttir-to-ttnn-backend-pipeline", ttnn_bytes, ".ttnn", "ttnn"),
     "ttmetal": Flatbuffer("ttir-to-ttmetal-pipeline", ttmetal_bytes, ".ttm", "ttmetal"),
+    "ttnn-mode": Flatbuffer("ttir-to-ttmetal-pipeline", ttnn_bytes, ".ttnn", "ttnn", {"ttnn-mode": True}),
 }
 LANGUAGES = {
     "emitc": Language(
@@ -82,18 +88,11 @@ LANGUAGES = {
     "emitpy": Language("ttnn-common-to-emitpy-pipeline", "ttir-to-emitpy-pipeline", python_texts, ".py"),
 }
 SUFFIXES = {n: t.suffix for n, t in FLATBUFFERS.items()} | {n: t.suffix for n, t in LANGUAGES.items()}
-# Named in the guide; its back end is not there.
-OTHER_TARGETS = ("ttnn-mode",)
 
 
 def check_target(target: str) -> None:
-    if target in SUFFIXES:
-        return
-    if target in OTHER_TARGETS:
-        raise TTBuilderCompileException(
-            f"target {target!r} is not part of this version; there is {', '.join(SUFFIXES)}"
-        )
-    raise TTBuilderCompileException(f"no target {target!r}{did_you_mean(target, [*SUFFIXES, *OTHER_TARGETS])}")
+    if target not in SUFFIXES:
+        raise TTBuilderCompileException(f"no target {target!r}{did_you_mean(target, list(SUFFIXES))}")
 
 
 def lowering_of(target: str) -> Flatbuffer:

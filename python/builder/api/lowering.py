@@ -18,7 +18,7 @@ from builder.base.builder import Builder
 from builder.base.errors import TTBuilderCompileException, diagnostics_of, did_you_mean
 from builder.base.open_shapes import OpenShapes
 
-from .artifacts import LANGUAGES, Artifact, check_target, emitted, lowering_of, whole_pipeline
+from .artifacts import FLATBUFFERS, LANGUAGES, Artifact, check_target, emitted, lowering_of, whole_pipeline
 
 SYSTEM_DESC = "ttrt-artifacts/system_desc.ttsys"
 NUMBER_OPS = "ttir-number-ops"
@@ -74,7 +74,7 @@ class Lowering:
 
     system_desc_path: description of the chip; one that is not there means the default chip.
     target: "ttnn", a flatbuffer of calls of the simulated library, "ttmetal", one of kernels for the simulated cores,
-        "emitc", a C++ program, or "emitpy", a Python program.
+        "ttnn-mode", one of kernels on tensors of the library, "emitc", a C++ program, or "emitpy", a Python program.
     argument_types_string: which arguments are inputs, parameters or constants, as the pipeline's option takes it.
     custom_pipeline: name or function to run instead of the back end's pipeline.
     pipeline_options: options of that pipeline, and of the target's (see docs/options.md): a `ttmlir.CompileOptions`, or
@@ -109,7 +109,8 @@ class Lowering:
         )
         if self.custom_pipeline is not None:
             return own.with_([f"{name}={braced(value)}" for name, value in self._given() if self._is_emitting(name)])
-        return own.with_(self.pipeline_options).with_(self.ttir_pipeline_options)
+        given = own.with_(self.pipeline_options).with_(self.ttir_pipeline_options)
+        return given.with_(FLATBUFFERS[self.target].fixed) if self.target in FLATBUFFERS else given
 
     def custom_options(self, options: CompileOptions) -> str:
         """Returns the options of a pipeline of the caller, which may have others than those that are known."""

@@ -47,7 +47,7 @@ from .lowering import run_pipeline as run_pipeline
 from .open_modules import Source, compiled
 from .permutations import generate_all_module_permutations, get_optimal_module_least_num_collectives
 
-Target = Literal["ttnn", "ttmetal", "emitc", "emitpy"]
+Target = Literal["ttnn", "ttmetal", "ttnn-mode", "emitc", "emitpy"]
 
 # ---------------------------------------------------------------------- building
 

@@ -203,7 +203,7 @@ def test_disable_golden_and_skip_exec():
 
 @pytest.mark.parametrize(
     ("options", "message"),
-    [({"target": "emitd"}, "no target 'emitd'; did you mean 'emit"), ({"target": "ttnn-mode"}, "not part of this"),
+    [({"target": "emitd"}, "no target 'emitd'; did you mean 'emit"),
      ({"pipeline_options": ["no-such-option=1"]}, "no-such-option")],
 )  # fmt: skip
 def test_compile_errors(options, message):

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -14,7 +15,6 @@ from builder.execution.verdicts import Verdict, compare_shards
 from op_cases import clone, device, execute
 from ttmlir import passes
 from ttmlir.ir import MLIRError
-from ttmlir.options import OptionError
 
 Build = Callable[..., Any]
 SMALL_L1 = "test-assume-l1-capacity=250000"
@@ -36,6 +36,11 @@ OPTIONS = [
     "allow-l1-output-spilling=false",
     SMALL_L1,
     "available-l1-addr-range=200000,330000",
+    "enable-eltwise-reduction-fusion=true",
+    f"enable-eltwise-reduction-fusion=true default-input-memspace=dram {SMALL_L1}",
+    "use-tensor-accessor-dma=true default-input-memspace=dram default-output-memspace=dram",
+    "use-tensor-accessor-dma=true force-spill-to-dram-if-legal=true force-compile-time-args=true",
+    "collapse-tensors-2d=false",
     "insert-profiler-traces=true",
     "insert-profiler-traces=true profiler-traits=all",
 ]
@@ -76,6 +81,20 @@ def test_layer(options: str, grid: str) -> None:
     check(build, [(96, 320), (320, 200), (200,)], torch.float32, f"override-device-shape={grid} {options}".strip())
 
 
+@pytest.mark.parametrize("shape", [(3, 96, 64), (2, 3, 160, 32), (7, 32, 40), (5, 3, 33, 20)])
+def test_whole_matrices(shape: tuple[int, ...]) -> None:
+    """Parts of cores that are whole matrices, or parts of one: products, reductions, broadcasts, other shapes."""
+
+    def build(b: Any, x: Any, y: Any) -> Any:
+        products = b.matmul(x, y, transpose_b=True)
+        z = b.multiply(b.softmax(products, dimension=-1), b.max(products, dim_arg=[-2], keep_dim=True))
+        z = b.add(b.matmul(z, y), b.sum(x, dim_arg=[0], keep_dim=True))
+        turned = b.permute(b.subtract(z, b.exp(x)), [*range(1, len(shape)), 0])
+        return b.reshape(turned, [math.prod(shape) // shape[0], shape[0]])
+
+    check(build, [shape, shape], torch.float32, "collapse-tensors-2d=false")
+
+
 @pytest.mark.parametrize("shapes", [((64, 512), (512, 96)), ((2, 3, 33, 70), (70, 65)), ((4, 40, 48), (4, 48, 36))])
 @pytest.mark.parametrize("options", ["", SMALL_L1, "disable-l1-acc=true", "test-buffer-size-policy=min"])
 def test_products_of_integers_wrap(options: str, shapes: tuple[tuple[int, ...], ...]) -> None:
@@ -100,19 +119,3 @@ def test_products_of_integers_wrap(options: str, shapes: tuple[tuple[int, ...], 
 def test_no_other_order_of_loops() -> None:
     with pytest.raises(MLIRError, match="matmul-interchange=0,2,1 is no order of the loops of a product"):
         lowered(lambda b, x: b.exp(x), [(32, 32)], torch.float32, "matmul-interchange=0,2,1")
-
-
-@pytest.mark.parametrize(
-    ("option", "reason"),
-    [
-        ("collapse-tensors-2d=false", "grids have two dimensions"),
-        ("enable-eltwise-reduction-fusion=true", "a reduction reads tiles of other cores"),
-        ("ttnn-mode=true", "TTNN programs have no kernels of their own"),
-        ("use-tensor-accessor-dma=true", "the part of a core is contiguous"),
-    ],
-)
-def test_options_with_one_value(option: str, reason: str) -> None:
-    with pytest.raises(OptionError, match=f"option {option.split('=')[0]} is '.*'; expected .*: {reason}"):
-        lowered(lambda b, x: b.exp(x), [(32, 32)], torch.float32, option)
-    name, value = option.split("=")
-    lowered(lambda b, x: b.exp(x), [(32, 32)], torch.float32, f"{name}={'false' if value == 'true' else 'true'}")

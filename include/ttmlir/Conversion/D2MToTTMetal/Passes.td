@@ -30,6 +30,15 @@ def ConvertD2MToTTKernel : Pass<"convert-d2m-to-ttkernel", "::mlir::func::FuncOp
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::tt::ttkernel::TTKernelDialect"];
 }
 
+// The phases of products.
+def D2M_MathFidelity : Option<"mathFidelity", "math-fidelity", "::mlir::tt::ttmetal::MathFidelity",
+                              "::mlir::tt::ttmetal::MathFidelity::HiFi4", "Phases of a product",
+                              [{::llvm::cl::values(
+                                clEnumValN(::mlir::tt::ttmetal::MathFidelity::LoFi, "LoFi", "1 phase"),
+                                clEnumValN(::mlir::tt::ttmetal::MathFidelity::HiFi2, "HiFi2", "2 phases"),
+                                clEnumValN(::mlir::tt::ttmetal::MathFidelity::HiFi3, "HiFi3", "3 phases"),
+                                clEnumValN(::mlir::tt::ttmetal::MathFidelity::HiFi4, "HiFi4", "4 phases"))}]>;
+
 def ConvertD2MToTTMetal : Pass<"convert-d2m-to-ttmetal"> {
   let summary = "Convert buffers, transfers and generics to commands";
   let description = [{
@@ -47,14 +56,49 @@ def ConvertD2MToTTMetal : Pass<"convert-d2m-to-ttmetal"> {
       #ttmetal.compute_config<@compute_kernel0, ...>]} : (!tiles, !tiles) cbs(!tiles, !tiles)
     ```
   }];
-  let options = [Option<"mathFidelity", "math-fidelity", "::mlir::tt::ttmetal::MathFidelity",
-                        "::mlir::tt::ttmetal::MathFidelity::HiFi4", "Phases of a product",
-                        [{::llvm::cl::values(
-                          clEnumValN(::mlir::tt::ttmetal::MathFidelity::LoFi, "LoFi", "1 phase"),
-                          clEnumValN(::mlir::tt::ttmetal::MathFidelity::HiFi2, "HiFi2", "2 phases"),
-                          clEnumValN(::mlir::tt::ttmetal::MathFidelity::HiFi3, "HiFi3", "3 phases"),
-                          clEnumValN(::mlir::tt::ttmetal::MathFidelity::HiFi4, "HiFi4", "4 phases"))}]>];
+  let options = [D2M_MathFidelity];
   let dependentDialects = ["::mlir::tt::ttmetal::TTMetalDialect"];
+}
+
+def ConvertD2MToTTNN : Pass<"convert-d2m-to-ttnn", "::mlir::ModuleOp"> {
+  let summary = "Convert buffers and generics to tensors and generic ops of TTNN";
+  let description = [{
+    The kernels, ports and arguments are those of `convert-d2m-to-ttmetal`. A buffer that is an operand becomes a tensor
+    that is sharded over the same cores; its circular buffer is in its memory. A circular buffer that one program alone
+    uses is no tensor.
+
+    Before:
+    ```mlir
+    %0 = ttir.ttnn_metal_layout_cast %x : tensor<32x32xf32, #l1> -> !tiles
+    %1 = memref.alloc() : !tiles
+    d2m.generic {..., threads = [#d2m.thread<compute, @compute_kernel0>]} ins(%0 : !tiles) outs(%1 : !tiles) { }
+    %2 = ttir.ttnn_metal_layout_cast %1 : !tiles -> tensor<32x32xf32, #l1>
+    ```
+    After:
+    ```mlir
+    %0 = "ttnn.empty"(%device) <{shape = #ttnn.shape<32x32>}> : (!ttnn.device) -> tensor<32x32xf32, #l1>
+    "ttnn.generic"(%x, %0) <{program = #ttnn.program<kernels = [#ttnn.compute_kernel<symbol_ref = @compute_kernel0, ...>],
+                             cbs = [...]>}> : (tensor<32x32xf32, #l1>, tensor<32x32xf32, #l1>) -> ()
+    ```
+  }];
+  let options = [D2M_MathFidelity];
+  let dependentDialects = ["::mlir::tt::ttmetal::TTMetalDialect", "::mlir::tt::ttnn::TTNNDialect"];
+}
+
+def TTNNEmbedKernels : Pass<"ttnn-embed-kernels", "::mlir::ModuleOp"> {
+  let summary = "Write the sources of kernels into the generic ops that run them";
+  let description = [{
+    After `convert-ttkernel-to-emitc`. The functions of the kernels are erased.
+
+    Before:
+    ```mlir
+    "ttnn.generic"(%x, %y) <{program = #ttnn.program<kernels = [#ttnn.compute_kernel<symbol_ref = @compute_kernel0, ...
+    ```
+    After:
+    ```mlir
+    "ttnn.generic"(%x, %y) <{program = #ttnn.program<kernels = [#ttnn.source_compute_kernel<source = "...", ...
+    ```
+  }];
 }
 
 def ConvertTTKernelToEmitC : Pass<"convert-ttkernel-to-emitc", "::mlir::func::FuncOp"> {

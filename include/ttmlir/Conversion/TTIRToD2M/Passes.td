@@ -27,6 +27,27 @@ def TTIRWidenPaddedBlocks : Pass<"ttir-widen-padded-blocks", "::mlir::func::Func
   }];
 }
 
+def TTIRCastTTNNLayouts : Pass<"ttir-cast-ttnn-layouts", "::mlir::func::FuncOp"> {
+  let summary = "Give arguments and results layouts of TTNN, and take them from the ops in between";
+  let description = [{
+    For kernels inside of TTNN programs (`ttnn-mode`). A tensor of the signature that has no layout gets tiles in DRAM.
+
+    Before:
+    ```mlir
+    func.func @f(%x: tensor<32x32xf32>) -> tensor<32x32xf32> {
+      %0 = "ttir.exp"(%x) : (tensor<32x32xf32>) -> tensor<32x32xf32>
+    ```
+    After:
+    ```mlir
+    func.func @f(%x: tensor<32x32xf32, #dram>) -> tensor<32x32xf32, #dram> {
+      %0 = ttir.ttnn_metal_layout_cast %x : tensor<32x32xf32, #dram> -> tensor<32x32xf32>
+      %1 = "ttir.exp"(%0) : (tensor<32x32xf32>) -> tensor<32x32xf32>
+      %2 = ttir.ttnn_metal_layout_cast %1 : tensor<32x32xf32> -> tensor<32x32xf32, #dram>
+    ```
+  }];
+  let dependentDialects = ["::mlir::tt::ttnn::TTNNDialect"];
+}
+
 // A pass on modules: constants become symbols.
 def TTIRToD2M : Pass<"ttir-to-d2m", "::mlir::ModuleOp"> {
   let summary = "Convert TTIR to generics on L1 buffers";
@@ -63,13 +84,17 @@ def TTIRToD2M : Pass<"ttir-to-d2m", "::mlir::ModuleOp"> {
                "First address of L1 for buffers, and the one behind the last; none: all that the firmware leaves">,
     Option<"testAssumel1Capacity", "test-assume-l1-capacity", "int64_t", "0",
            "Bytes of L1 that a core is taken to have; 0: those of the chip">,
+    Option<"collapseTensors2D", "collapse-tensors-2d", "bool", "true",
+           "Distribute the leading dimensions as rows; otherwise the part of a core is whole matrices or a part of one">,
     Option<"disableL1Acc", "disable-l1-acc", "bool", "false",
            "Add the parts of a product in registers; otherwise the packer adds them in L1">,
     Option<"testBufferSizePolicy", "test-buffer-size-policy", "::mlir::tt::d2m::BufferSizePolicy",
-           "::mlir::tt::d2m::BufferSizePolicy::Auto", "Size of the blocks of products", [{TT_D2M_BUFFER_SIZE_VALUES}]>
+           "::mlir::tt::d2m::BufferSizePolicy::Auto", "Size of the blocks of products", [{TT_D2M_BUFFER_SIZE_VALUES}]>,
+    Option<"ttnnMode", "ttnn-mode", "bool", "false",
+           "Arguments and results are tensors of TTNN (ttir-cast-ttnn-layouts), not of the host">
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
-                           "::mlir::tt::d2m::D2MDialect"];
+                           "::mlir::tt::d2m::D2MDialect", "::mlir::tt::ttnn::TTNNDialect"];
 }
 
 #endif // TTMLIR_CONVERSION_TTIRTOD2M_PASSES_TD

@@ -9,6 +9,7 @@
 #include "ttmlir/Dialect/TTCore/Transforms/Pipelines.h"
 #include "ttmlir/Dialect/TTIR/Transforms/Passes.h"
 #include "ttmlir/Dialect/TTKernel/Transforms/Passes.h"
+#include "ttmlir/Dialect/TTNN/Transforms/Passes.h"
 
 #include "mlir/Transforms/Passes.h"
 
@@ -24,6 +25,12 @@ void ttmetal::createD2MFrontendPipeline(OpPassManager &manager, const D2MPipelin
   manager.addNestedPass<func::FuncOp>(ttir::createTTIRImplicitBroadcastFold());
   if (!options.globalDataFormat.empty())
     manager.addPass(ttir::createTTIRGlobalDataFormatConversion({options.globalDataFormat}));
+  if (options.ttnnMode)
+    manager.addNestedPass<func::FuncOp>(createTTIRCastTTNNLayouts());
+  addGenerics(manager, options);
+}
+
+void ttmetal::addGenerics(OpPassManager &manager, const D2MPipelineOptions &options) {
   manager.addNestedPass<func::FuncOp>(createTTIRWidenPaddedBlocks());
   TTIRToD2MOptions lowering;
   lowering.overrideDeviceShape.assign(options.overrideDeviceShape.begin(), options.overrideDeviceShape.end());
@@ -32,10 +39,13 @@ void ttmetal::createD2MFrontendPipeline(OpPassManager &manager, const D2MPipelin
   lowering.matmulInterchange.assign(options.matmulInterchange.begin(), options.matmulInterchange.end());
   lowering.availableL1AddrRange.assign(options.availableL1AddrRange.begin(), options.availableL1AddrRange.end());
   lowering.testAssumel1Capacity = options.testAssumeL1Capacity;
+  lowering.collapseTensors2D = options.collapseTensors2D;
   lowering.disableL1Acc = options.disableL1Acc;
   lowering.testBufferSizePolicy = options.testBufferSizePolicy;
+  lowering.ttnnMode = options.ttnnMode;
   manager.addPass(createTTIRToD2M(lowering));
-  manager.addNestedPass<func::FuncOp>(d2m::createD2MGenericFusion({options.elementwiseFusion}));
+  manager.addNestedPass<func::FuncOp>(
+      d2m::createD2MGenericFusion({options.elementwiseFusion, options.eltwiseReductionFusion}));
 }
 
 void ttmetal::createD2MBackendPipeline(OpPassManager &manager, const D2MPipelineOptions &options) {
@@ -49,10 +59,12 @@ void ttmetal::createD2MBackendPipeline(OpPassManager &manager, const D2MPipeline
   allocation.defaultOutputMemspace = options.defaultOutputMemspace;
   allocation.streamInsertPolicy = options.streamInsertPolicy;
   allocation.testBufferSizePolicy = options.testBufferSizePolicy;
-  functions.addPass(d2m::createD2MAllocate(allocation));
+  if (!options.ttnnMode) // tensors of TTNN get their addresses when they are created
+    functions.addPass(d2m::createD2MAllocate(allocation));
   functions.addPass(d2m::createD2MLowerMulticastLoads({options.multicastInference}));
   functions.addPass(d2m::createD2MSplitUnifiedThread());
-  functions.addPass(d2m::createD2MLowerLoadStoreOpsToDMA({options.debugCoalescingInference}));
+  functions.addPass(
+      d2m::createD2MLowerLoadStoreOpsToDMA({options.debugCoalescingInference, options.useTensorAccessorDMA}));
   functions.addPass(d2m::createD2MOpScheduler({options.opScheduler}));
   functions.addPass(d2m::createD2MInsertDstRegisterAccessUnscheduled());
   functions.addPass(createCSEPass());
@@ -78,6 +90,14 @@ void ttmetal::createD2MToTTMetalPipeline(OpPassManager &manager, const D2MPipeli
   functions.addPass(createConvertD2MToTTMetal({options.mathFidelity}));
   addKernelPasses(functions, options);
   createD2MEmitCPipeline(manager);
+}
+
+void ttmetal::createD2MToTTNNPipeline(OpPassManager &manager, const D2MPipelineOptions &options) {
+  manager.addPass(createConvertD2MToTTNN({options.mathFidelity}));
+  addKernelPasses(manager.nest<func::FuncOp>(), options);
+  createD2MEmitCPipeline(manager);
+  manager.addPass(createTTNNEmbedKernels());
+  manager.addNestedPass<func::FuncOp>(ttnn::createTTNNDecomposeLayouts());
 }
 
 void ttmetal::createD2MEmitCPipeline(OpPassManager &manager) {
@@ -107,11 +127,19 @@ void ttmetal::registerTTMetalPipelines() {
                                                });
   ttcore::registerPipeline<D2MPipelineOptions>("d2m-to-ttmetal-pipeline", "Lower threads to commands and kernels",
                                                Inside::None, createD2MToTTMetalPipeline);
+  ttcore::registerPipeline<D2MPipelineOptions>("d2m-to-ttnn-pipeline", "Lower threads to programs of TTNN and kernels",
+                                               Inside::None, createD2MToTTNNPipeline);
+  ttcore::registerPipeline<TTNNThroughD2MOptions>("ttnn-through-d2m-pipeline",
+                                                  "Lower the functions of ttnn.d2m_subgraph to kernels", Inside::None,
+                                                  createTTNNThroughD2MPipeline);
   ttcore::registerPipeline<D2MPipelineOptions>("ttir-to-ttmetal-pipeline", "Lower TTIR to commands and kernels",
                                                Inside::Device,
                                                [](OpPassManager &manager, const D2MPipelineOptions &options) {
                                                  createD2MFrontendPipeline(manager, options);
                                                  createD2MBackendPipeline(manager, options);
-                                                 createD2MToTTMetalPipeline(manager, options);
+                                                 if (!options.ttnnMode)
+                                                   return createD2MToTTMetalPipeline(manager, options);
+                                                 createD2MToTTNNPipeline(manager, options);
+                                                 manager.addNestedPass<func::FuncOp>(ttnn::createTTNNDeallocate());
                                                });
 }

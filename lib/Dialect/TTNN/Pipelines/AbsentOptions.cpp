@@ -13,14 +13,12 @@ struct Row {
   /// The value that applies here, or several that change nothing, "A or B"; empty if there is none.
   StringLiteral accepted;
   StringLiteral reason;
-  AbsentOptions::Of of = AbsentOptions::Of::Calls;
 };
 } // namespace
 
 static constexpr StringLiteral either = "true or false";
 
 static constexpr StringLiteral noWorkarounds = "the simulated library needs no workarounds";
-static constexpr StringLiteral noD2M = "TTNN programs have no kernels of their own";
 
 static constexpr Row rows[] = {
     {"use-mock-allocator-state", "true", "the optimizer places tensors on an empty chip"},
@@ -34,15 +32,6 @@ static constexpr Row rows[] = {
     {"composite-resolution", "auto or inline or validate or force-promote",
      "composites of StableHLO are lowered or decomposed before"},
     {"enable-dram-space-saving-optimization-pass", either, "tensors are freed after their last use in any case"},
-    {"enable-create-d2m-subgraphs", "false", noD2M},
-    {"enable-d2m-elementwise-fusion", "false", noD2M},
-    {"collapse-tensors-2d", "true", "grids have two dimensions, and the leading dimensions of a tensor are rows",
-     AbsentOptions::Of::Kernels},
-    {"enable-eltwise-reduction-fusion", "false", "a reduction reads tiles of other cores, where no producer runs",
-     AbsentOptions::Of::Kernels},
-    {"ttnn-mode", "false", noD2M, AbsentOptions::Of::Kernels},
-    {"use-tensor-accessor-dma", "false", "the part of a core is contiguous, and a piece of it may be many pages",
-     AbsentOptions::Of::Kernels},
 };
 
 static const Row &rowOf(const llvm::cl::Option &option) {
@@ -72,10 +61,8 @@ ttcore::OptionValues AbsentOptionParser::values(const llvm::cl::Option &option) 
   return ttcore::OptionValues::choice(std::move(choices), row.reason);
 }
 
-AbsentOptions::AbsentOptions(ttcore::DescribedOptions &owner, Of pipelines) {
+AbsentOptions::AbsentOptions(ttcore::DescribedOptions &owner) {
   for (const Row &row : rows) {
-    if (row.of != pipelines)
-      continue;
     descriptions.push_back(
         std::make_unique<std::string>((row.accepted.empty()            ? std::string("Not here")
                                        : row.accepted.contains(" or ") ? std::string("Changes nothing")

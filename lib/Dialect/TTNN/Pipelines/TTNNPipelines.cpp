@@ -11,6 +11,7 @@
 #include "ttmlir/Dialect/TTNN/Transforms/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
@@ -77,9 +78,21 @@ static void addOptimizer(OpPassManager &manager, const ttnn::TTIRToTTNNPipelineO
   manager.addPass(ttnn::createTTNNOperationValidationAndFallback(fallbacks));
 }
 
+/// Kernels for chains of elementwise ops, whose tensors are brought to the cores of the kernels.
+static void addKernels(OpPassManager &manager, const ttnn::TTIRToTTNNPipelineOptions &options) {
+  manager.addPass(ttnn::createTTNNCreateD2MSubgraphs());
+  // Of a library that a build may lack: the flatbuffer's writer reports what is left then.
+  const std::string kernels = std::string("ttnn-through-d2m-pipeline{enable-elementwise-fusion=") +
+                              (options.d2mElementwiseFusion ? "true}" : "false}");
+  if (PassPipelineInfo::lookup("ttnn-through-d2m-pipeline") && succeeded(parsePassPipeline(kernels, manager)))
+    manager.addPass(ttnn::createTTNNCollaspeD2M());
+}
+
 /// Layouts, and the epochs that reports show.
 static void addPlaces(OpPassManager &manager, const ttnn::TTIRToTTNNPipelineOptions &options) {
   addOptimizer(manager, options);
+  if (options.createD2MSubgraphs)
+    addKernels(manager, options);
   if (!options.placeEpochs)
     return;
   ttnn::TTNNPlaceEpochsOptions epochs;

@@ -86,3 +86,25 @@ func.func private @bounds(%a: !t) attributes {d2m.thread = #d2m.thread<compute>}
   %0 = "d2m.tile_clamp_scalar"(%a) <{min = 0 : i32, max = 2147483647 : i32}> : (!t) -> !t
   return
 }
+
+// -----
+
+func.func private @accessor() attributes {d2m.thread = #d2m.thread<datamovement>, tensor_accessors = array<i64: 0, 2>} {
+  // expected-error @+1 {{has a TensorAccessor for 'memref<32xf32>'; expected a buffer of the device}}
+  %0 = d2m.get_arg(0) : memref<32xf32>
+  return
+}
+
+// -----
+
+!t = memref<1x1x1x1x!ttcore.tile<32x32, f32>, #ttcore.shard<4096x4096, 1>, #ttcore.memory_space<dram>>
+func.func @accessors(%a: !t) {
+  // expected-error @+1 {{kernelConfigs[0] has an argument #ttmetal.kernel_arg<tensor_accessor_args[7]>; there are 1 buffers}}
+  d2m.generic {block_factors = [], cb_operands = array<i64>, grid = #ttcore.grid<1x1>, indexing_maps = [], iterator_types = [], tensor_accessors = array<i64: 7>, threads = [#d2m.thread<datamovement, @moves>]}
+      ins() outs(%a : !t) {
+  }
+  return
+}
+func.func private @moves() attributes {d2m.thread = #d2m.thread<datamovement>} {
+  return
+}

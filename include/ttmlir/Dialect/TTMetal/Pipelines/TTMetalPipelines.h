@@ -26,6 +26,15 @@ struct D2MPipelineOptions : ttnn::TTNNDeviceOptions {
   Option<bool> elementwiseFusion{*this, "enable-elementwise-fusion",
                                  llvm::cl::desc("Compute chains of elementwise ops in one kernel"),
                                  llvm::cl::init(true)};
+  Option<bool> collapseTensors2D{
+      *this, "collapse-tensors-2d",
+      llvm::cl::desc("Distribute the leading dimensions of a tensor as rows; otherwise the part of a core is whole "
+                     "matrices or a part of one, where these are whole tiles"),
+      llvm::cl::init(true)};
+  Option<bool> eltwiseReductionFusion{
+      *this, "enable-eltwise-reduction-fusion",
+      llvm::cl::desc("Compute what one reduction alone reads inside the kernel of the reduction"),
+      llvm::cl::init(false)};
   ListOption<int64_t> availableL1AddrRange{
       *this, "available-l1-addr-range",
       llvm::cl::desc("Begin and end address of buffers in L1; none: all memory that the firmware leaves")};
@@ -66,6 +75,10 @@ struct D2MPipelineOptions : ttnn::TTNNDeviceOptions {
       *this, "force-compile-time-args",
       llvm::cl::desc("Make the addresses of buffers arguments that are known when a kernel is compiled"),
       llvm::cl::init(false)};
+  Option<bool> useTensorAccessorDMA{
+      *this, "use-tensor-accessor-dma",
+      llvm::cl::desc("Address buffers in DRAM by a TensorAccessor, whose page is the part of a core"),
+      llvm::cl::init(false)};
   Option<bool> debugCoalescingInference{
       *this, "debug-d2m-coalescing-inference",
       llvm::cl::desc("Check the length of the pieces of every transfer by an enumeration, and remark on it"),
@@ -92,7 +105,10 @@ struct D2MPipelineOptions : ttnn::TTNNDeviceOptions {
       *this, "profiler-traits",
       llvm::cl::desc("Traits of the ops that get a zone: fpu, sfpu, init, unary, binary, ternary, device-zone (the "
                      "default), trid-noc, layout or all")};
-  ttnn::AbsentOptions absent{*this, ttnn::AbsentOptions::Of::Kernels};
+  Option<bool> ttnnMode{
+      *this, "ttnn-mode",
+      llvm::cl::desc("Make programs of TTNN, whose tensors the kernels read and write (ttnn.generic)"),
+      llvm::cl::init(false)};
 };
 
 /// Lowers TTIR to generics on buffers.
@@ -101,6 +117,17 @@ void createD2MFrontendPipeline(OpPassManager &manager, const D2MPipelineOptions 
 void createD2MBackendPipeline(OpPassManager &manager, const D2MPipelineOptions &options);
 /// Lowers functions of threads to kernels, and the remaining ops to commands.
 void createD2MToTTMetalPipeline(OpPassManager &manager, const D2MPipelineOptions &options);
+/// Lowers functions of threads to kernels, and generics to ttnn.generic.
+void createD2MToTTNNPipeline(OpPassManager &manager, const D2MPipelineOptions &options);
+struct TTNNThroughD2MOptions : ttcore::PipelineOptions<TTNNThroughD2MOptions> {
+  Option<bool> elementwiseFusion{*this, "enable-elementwise-fusion",
+                                 llvm::cl::desc("Compute chains of elementwise ops in one kernel"),
+                                 llvm::cl::init(false)};
+};
+/// Lowers the functions that ttnn.d2m_subgraph calls to ttnn.generic.
+void createTTNNThroughD2MPipeline(OpPassManager &manager, const TTNNThroughD2MOptions &options);
+/// TTIR to generics on buffers, after the passes on whole modules.
+void addGenerics(OpPassManager &manager, const D2MPipelineOptions &options);
 /// Kernels to C++.
 void createD2MEmitCPipeline(OpPassManager &manager);
 

@@ -27,9 +27,7 @@ struct AbsentOptionParser : llvm::cl::parser<std::string> {
 /// Adds them to a pipeline.
 class AbsentOptions {
 public:
-  /// The pipelines that the options belong to: those of library calls, or of kernels.
-  enum class Of : uint8_t { Calls, Kernels };
-  explicit AbsentOptions(ttcore::DescribedOptions &owner, Of pipelines);
+  explicit AbsentOptions(ttcore::DescribedOptions &owner);
 
 private:
   using Option = ttcore::DescribedOptions::Option<std::string, AbsentOptionParser>;

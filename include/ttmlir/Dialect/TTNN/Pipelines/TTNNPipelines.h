@@ -204,6 +204,15 @@ struct TTIRToTTNNPipelineOptions : TTNNDeviceOptions {
       llvm::cl::init(false)};
   Option<std::string> decisionTraceDir{*this, "decision-trace-dir", llvm::cl::desc("Folder of these files"),
                                        llvm::cl::init("ttrt-artifacts/decision_trace")};
+  // Kernels of the program's own.
+  Option<bool> createD2MSubgraphs{
+      *this, "enable-create-d2m-subgraphs",
+      llvm::cl::desc("Compile chains of elementwise ops to kernels, which the program brings (ttnn.generic)"),
+      llvm::cl::init(false)};
+  Option<bool> d2mElementwiseFusion{
+      *this, "enable-d2m-elementwise-fusion",
+      llvm::cl::desc("With enable-create-d2m-subgraphs: compute a chain in one kernel, not in one for each op"),
+      llvm::cl::init(true)};
   // For reports: programs as epochs, whose ops run at the same time.
   Option<bool> placeEpochs{*this, "enable-epochs",
                            llvm::cl::desc("Place ops on cores in epochs, for reports: ttnn-place-epochs"),
@@ -233,7 +242,7 @@ struct TTIRToTTNNPipelineOptions : TTNNDeviceOptions {
     const bool chooses = !overrideOutputLayout.empty() || !insertMemReconfig.empty() || !overrideConv2dConfig.empty();
     return std::max<int>(optimizationLevel, memoryLayoutAnalysis ? 2 : optimizer || chooses ? 1 : 0);
   }
-  AbsentOptions absent{*this, AbsentOptions::Of::Calls};
+  AbsentOptions absent{*this};
 };
 
 /// The options that the front ends of PyTorch and JAX set unless the user sets them. Weights are [out, in]: `x @ w.T`

@@ -211,6 +211,47 @@ def TTNNDeallocate : Pass<"ttnn-deallocate"> {
 }
 
 // On modules: adds functions.
+def TTNNCreateD2MSubgraphs : Pass<"ttnn-create-d2m-subgraphs", "::mlir::ModuleOp"> {
+  let summary = "Group elementwise ops into functions that are compiled to kernels";
+  let description = [{
+    From each elementwise op backwards, producers all of whose users are in the group. Groups have two ops or more, which
+    are rows of ttmlir/Target/TTMetal/TileOps.def; their tensors have one data type and elements, lie on the device, are
+    not distributed, and fit into the L1 that other tensors leave.
+
+    Before:
+    ```mlir
+    %0 = "ttnn.add"(%a, %b) : (tensor<32x32xf32, #dram>, tensor<32x32xf32, #dram>) -> tensor<32x32xf32, #dram>
+    %1 = "ttnn.exp"(%0) : (tensor<32x32xf32, #dram>) -> tensor<32x32xf32, #dram>
+    ```
+    After:
+    ```mlir
+    %0 = "ttnn.empty"(%device) <{shape = #ttnn.shape<32x32>}> : (!ttnn.device) -> tensor<32x32xf32, #dram>
+    %1 = ttnn.d2m_subgraph @d2m_subgraph_0
+        ins(%a, %b : tensor<32x32xf32, #dram>, tensor<32x32xf32, #dram>)
+        outs(%0 : tensor<32x32xf32, #dram>) : tensor<32x32xf32, #dram>
+    ```
+  }];
+}
+
+// On modules: removes functions.
+def TTNNCollaspeD2M : Pass<"ttnn-collaspe-d2m", "::mlir::ModuleOp"> {
+  let summary = "Replace calls of functions that were compiled to kernels by their bodies";
+  let description = [{
+    Before (`@d2m_subgraph_0` after `ttnn-through-d2m-pipeline`):
+    ```mlir
+    %1 = ttnn.d2m_subgraph @d2m_subgraph_0 ins(%a, %b : ...) outs(%0 : ...) : tensor<32x32xf32, #dram>
+    ```
+    After:
+    ```mlir
+    %1 = "ttnn.to_memory_config"(%a) : (tensor<32x32xf32, #dram>) -> tensor<32x32xf32, #l1>
+    ...
+    "ttnn.generic"(%1, %2, %3) <{program = #ttnn.program<...>}> : (...) -> ()
+    %4 = "ttnn.to_memory_config"(%3) : (tensor<32x32xf32, #l1>) -> tensor<32x32xf32, #dram>
+    ```
+  }];
+}
+
+// On modules: adds functions.
 def TTNNPipelineStages : Pass<"ttnn-pipeline-stages", "::mlir::ModuleOp"> {
   let summary = "Divide programs into stages that run on parts of the mesh";
   let description = [{

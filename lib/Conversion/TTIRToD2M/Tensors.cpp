@@ -1,0 +1,158 @@
+//===- Tensors.cpp - tensors of TTNN as buffers ---------------------------===//
+// SPDX-License-Identifier: Apache-2.0
+
+#include "Tensors.h"
+
+#include "ttmlir/Conversion/TTIRToD2M/Passes.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/TTNNMetalLayoutCastOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/ReshapeOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/ToLayoutOp.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace mlir::tt {
+#define GEN_PASS_DEF_TTIRCASTTTNNLAYOUTS
+#include "ttmlir/Conversion/TTIRToD2M/Passes.h.inc"
+} // namespace mlir::tt
+
+using namespace mlir;
+using namespace mlir::tt;
+using ttnn::TTNNLayoutAttr;
+
+RankedTensorType tt::withoutLayout(RankedTensorType type) {
+  Type element = type.getElementType();
+  if (TTNNLayoutAttr layout = TTNNLayoutAttr::of(type); layout && ttcore::isBlockFormat(layout.getDataType()))
+    element = ttcore::TileType::get(type.getContext(), layout.getDataType());
+  return RankedTensorType::get(type.getShape(), element);
+}
+
+/// Tiles in DRAM, page after page.
+static RankedTensorType inDram(RankedTensorType type, ArrayRef<int64_t> shape) {
+  TTNNLayoutAttr layout = TTNNLayoutAttr::of(type);
+  auto tiles = TTNNLayoutAttr::get(type.getContext(), shape, layout.getDataType(), ttnn::Layout::Tile,
+                                   ttnn::BufferType::DRAM, layout.getTensorMesh());
+  return RankedTensorType::get(shape, type.getElementType(), tiles);
+}
+
+/// The tensor of the values of `type` that lies like a placement: on the same cores, in L1. If the tiles of TTNN, which
+/// pads every matrix, are others than those of the flattened rows, it is the matrix of these.
+static RankedTensorType placedLike(RankedTensorType type, const Placement &placement) {
+  MLIRContext *context = type.getContext();
+  SmallVector<int64_t> shape(type.getShape());
+  const bool isPadded = shape.size() > 2 && shape[shape.size() - 2] % ttnn::tileHeight != 0 &&
+                        ShapedType::getNumElements(ArrayRef(shape).drop_back(2)) != 1;
+  if (shape.size() < 2 || isPadded) {
+    auto [rows, columns] = collapsed(type.getShape());
+    shape = {rows, columns};
+  }
+  RankedTensorType interleaved = inDram(type, shape);
+  TTNNLayoutAttr layout = TTNNLayoutAttr::of(interleaved);
+  auto shard = MemRefType::get(placement.tiles, layout.getMemref().getElementType(), MemRefLayoutAttrInterface(),
+                               ttnn::BufferTypeAttr::get(context, ttnn::BufferType::L1));
+  const auto core = [&](int64_t y, int64_t x) {
+    return ttnn::CoreCoordAttr::get(context, static_cast<uint64_t>(x), static_cast<uint64_t>(y));
+  };
+  auto cores = ttnn::CoreRangeSetAttr::get(
+      context, {ttnn::CoreRangeAttr::get(context, core(0, 0), core(placement.grid[0] - 1, placement.grid[1] - 1))});
+  auto sharded = TTNNLayoutAttr::get(context, layout.getLinear(), placement.grid, shard,
+                                     ttnn::TensorMemoryLayoutAttr::get(context, ttnn::TensorMemoryLayout::BlockSharded),
+                                     layout.getTensorMesh(),
+                                     /*ignorePhysicalLayout=*/false, cores);
+  return RankedTensorType::get(shape, type.getElementType(), sharded);
+}
+
+static Value reshaped(OpBuilder &builder, Location loc, Value tensor, RankedTensorType type) {
+  return ttnn::ReshapeOp::create(builder, loc, type, tensor,
+                                 builder.getI32ArrayAttr(SmallVector<int32_t>(type.getShape())));
+}
+
+static Value laidOut(OpBuilder &builder, Location loc, Value tensor, RankedTensorType type) {
+  return tensor.getType() == type ? tensor : ttnn::ToLayoutOp::create(builder, loc, type, tensor).getResult();
+}
+
+Value tt::enterTensor(OpBuilder &builder, Location loc, Value tensor, const Placement &placement) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  RankedTensorType placed = placedLike(type, placement);
+  if (placed.getShape() != type.getShape()) {
+    tensor = laidOut(builder, loc, tensor, inDram(type, type.getShape()));
+    tensor = reshaped(builder, loc, tensor, inDram(type, placed.getShape()));
+  }
+  tensor = laidOut(builder, loc, tensor, placed);
+  return ttir::TTNNMetalLayoutCastOp::create(builder, loc, placement.tiled, tensor, AffineMapAttr(), AffineMapAttr());
+}
+
+Value tt::leaveTensor(OpBuilder &builder, Location loc, Value tiles, const Placement &placement,
+                      RankedTensorType type) {
+  RankedTensorType placed = placedLike(type, placement);
+  Value tensor = ttir::TTNNMetalLayoutCastOp::create(builder, loc, placed, tiles, AffineMapAttr(), AffineMapAttr());
+  if (placed.getShape() != type.getShape()) {
+    tensor = laidOut(builder, loc, tensor, inDram(type, placed.getShape()));
+    tensor = reshaped(builder, loc, tensor, inDram(type, type.getShape()));
+  }
+  return laidOut(builder, loc, tensor, type);
+}
+
+//===----------------------------------------------------------------------===//
+// The types of functions
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// What a function takes and returns keeps, or gets, a layout; the ops in between compute values without.
+struct CastTTNNLayouts : tt::impl::TTIRCastTTNNLayoutsBase<CastTTNNLayouts> {
+  void runOnOperation() override {
+    func::FuncOp function = getOperation();
+    if (function.isExternal())
+      return;
+    if (!function.getBody().hasOneBlock()) {
+      function.emitOpError() << "has " << llvm::range_size(function.getBody()) << " blocks; a program has one";
+      return signalPassFailure();
+    }
+    Block &body = function.getBody().front();
+    SmallVector<Type> arguments, results;
+    OpBuilder builder = OpBuilder::atBlockBegin(&body);
+    for (BlockArgument argument : body.getArguments()) {
+      FailureOr<RankedTensorType> type = typeOf(argument.getType(), "argument", argument.getArgNumber());
+      if (failed(type))
+        return signalPassFailure();
+      argument.setType(*type);
+      arguments.push_back(*type);
+      Value plain = ttir::TTNNMetalLayoutCastOp::create(builder, argument.getLoc(), withoutLayout(*type), argument,
+                                                        AffineMapAttr(), AffineMapAttr());
+      argument.replaceAllUsesExcept(plain, plain.getDefiningOp());
+    }
+    for (Operation &op : body)
+      if (!isa<ttir::TTNNMetalLayoutCastOp>(op))
+        for (OpResult result : op.getResults())
+          if (auto type = dyn_cast<RankedTensorType>(result.getType()))
+            result.setType(withoutLayout(type));
+    Operation *end = body.getTerminator();
+    builder.setInsertionPoint(end);
+    for (auto [number, given] : llvm::enumerate(function.getResultTypes())) {
+      FailureOr<RankedTensorType> type = typeOf(given, "result", number);
+      if (failed(type))
+        return signalPassFailure();
+      results.push_back(*type);
+      end->setOperand(static_cast<unsigned>(number),
+                      ttir::TTNNMetalLayoutCastOp::create(builder, end->getLoc(), *type,
+                                                          end->getOperand(static_cast<unsigned>(number)),
+                                                          AffineMapAttr(), AffineMapAttr()));
+    }
+    function.setFunctionType(FunctionType::get(&getContext(), arguments, results));
+  }
+
+private:
+  /// A tensor without a layout of TTNN gets tiles in DRAM.
+  FailureOr<RankedTensorType> typeOf(Type given, StringRef what, size_t number) {
+    auto type = dyn_cast<RankedTensorType>(given);
+    if (type && TTNNLayoutAttr::of(type))
+      return type;
+    auto dataType = type && type.hasStaticShape() ? ttcore::elementTypeToDataType(type.getElementType()) : std::nullopt;
+    if (!dataType || !ttnn::collapsedShape(type.getShape(), ttnn::Layout::Tile))
+      return getOperation().emitOpError() << what << " " << number << " is " << given
+                                          << "; expected a tensor of static shape with elements of a data format";
+    auto layout =
+        TTNNLayoutAttr::get(&getContext(), type.getShape(), *dataType, ttnn::Layout::Tile, ttnn::BufferType::DRAM);
+    return ttnn::withLayout(type, layout);
+  }
+};
+} // namespace
