@@ -78,6 +78,16 @@ def take(op: Any, args: list[Value], shape: tuple[int, ...]) -> Value:
     return args[0][args[1]]
 
 
+def take_held(rows: Value, numbers: Value, held: Value) -> Value:
+    """The rows of these numbers that a device holds, whose numbers are `held`; zeros for the others."""
+    place = {int(number): at for at, number in enumerate(held)}
+    result = np.zeros((*numbers.shape, *rows.shape[1:]), rows.dtype)
+    for index, number in np.ndenumerate(numbers):
+        if int(number) in place:
+            result[index] = rows[place[int(number)]]
+    return result
+
+
 def sort(op: Any, args: list[Value], shape: tuple[int, ...]) -> Value:
     return np.sort(args[0], axis=int(op.attributes["dimension"]))
 
@@ -156,10 +166,15 @@ class Machine:
         whole = OPS[op.name](op, [self.unsplit[v] for v in op.operands], shape)
         assert whole.shape == shape
         local_shape = tuple(n // self.mesh_size(parts) for n, parts in zip(shape, dims, strict=True))
-        parts = [
-            OPS[op.name](op, [self.locals[v][n] for v in op.operands], local_shape)
-            for n in range(len(self.mesh.devices))
-        ]
+        if op.name == "stablehlo.gather":
+            rows, numbers = op.operands
+            every = self.split(np.arange(len(self.unsplit[rows])), self.dims[rows][:1])
+            parts = [take_held(*given) for given in zip(self.locals[rows], self.locals[numbers], every, strict=True)]
+        else:
+            parts = [
+                OPS[op.name](op, [self.locals[v][n] for v in op.operands], local_shape)
+                for n in range(len(self.mesh.devices))
+            ]
         assert all(part.shape == local_shape for part in parts), f"{op} gives {parts[0].shape}, not {local_shape}"
         self.define(result, whole, dims, parts)
 

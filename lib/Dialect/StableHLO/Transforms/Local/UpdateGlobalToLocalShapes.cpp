@@ -248,15 +248,17 @@ private:
 
   /// Along windows, the edges of neighbors may provide everything that the device lacks. `all` is then whole there.
   void exchangeEdges(Operation *op, MutableArrayRef<sdy::TensorShardingAttr> all) {
-    const unsigned inputs = std::min(stablehlo::getNumWindowedOperands(op), op->getNumOperands());
-    if (!inputs || !op->getNumResults() || isa<stablehlo::ConcatenateOp>(op))
+    if (!op->getNumResults() || isa<stablehlo::ConcatenateOp>(op))
       return;
+    // A slice of the part's size is one of the whole.
+    unsigned inputs = 0;
     auto axesAlong = [&](unsigned tensor, int64_t dim) {
       auto lists = axesOf(all[tensor]);
       return dim < static_cast<int64_t>(lists.size()) ? lists[dim] : SmallVector<sdy::AxisRefAttr>();
     };
     SmallVector<std::pair<stablehlo::WindowedDim, stablehlo::Footprint>, 0> found;
     withGlobalOperands(op, [&] {
+      inputs = std::min(stablehlo::getNumWindowedOperands(op), op->getNumOperands());
       for (const stablehlo::WindowedDim &window : stablehlo::getWindowedDims(op)) {
         const SmallVector<sdy::AxisRefAttr> axes = axesAlong(0, window.operand);
         auto isAlike = [&](unsigned tensor) {
