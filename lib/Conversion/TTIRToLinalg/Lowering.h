@@ -91,6 +91,7 @@ using Rules = LoweringRules<Lowering>;
 void addElementwiseRules(Rules &rules);
 void addIndexingRules(Rules &rules);
 void addMovementRules(Rules &rules);
+void addRandomRules(Rules &rules);
 void addReductionRules(Rules &rules);
 /// All rules, by op name.
 const Rules &allRules();

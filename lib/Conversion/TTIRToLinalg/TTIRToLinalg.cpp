@@ -27,6 +27,7 @@ const Rules &host::allRules() {
     addElementwiseRules(created);
     addIndexingRules(created);
     addMovementRules(created);
+    addRandomRules(created);
     addReductionRules(created);
     return created;
   }();

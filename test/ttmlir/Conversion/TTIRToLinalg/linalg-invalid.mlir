@@ -20,7 +20,15 @@ func.func @power(%x: tensor<4xi32>) -> tensor<4xi32> {
 // -----
 
 func.func @drop(%x: tensor<4xf32>) -> tensor<4xf32> {
-  // expected-error @below {{'ttir.dropout' is not lowered to linalg: its prob is not 0, and no random numbers are drawn here}}
-  %0 = "ttir.dropout"(%x) <{prob = 0.5 : f32, scale = 2.0 : f32, seed = 3 : ui32, use_per_device_seed = true}> : (tensor<4xf32>) -> tensor<4xf32>
+  // expected-error @below {{'ttir.dropout' is not lowered to linalg: its prob is 1.500000; expected 0 to 1}}
+  %0 = "ttir.dropout"(%x) <{prob = 1.5 : f32, scale = 2.0 : f32, seed = 3 : ui32, use_per_device_seed = true}> : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+func.func @other_numbers_in_every_run() -> tensor<4xf32> {
+  // expected-error @below {{'ttir.rand' is not lowered to linalg: its seed is 0, which draws other numbers in every run}}
+  %0 = "ttir.rand"() <{size = [4 : i32], seed = 0 : ui32}> : () -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
