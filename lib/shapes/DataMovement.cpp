@@ -93,7 +93,7 @@ void unsqueeze(const Op &op, Results &results) {
 /// The size of begin, begin + step, … up to end; negative positions count from the end.
 int64_t sliceSize(const Op &op, size_t dim, int64_t size, int64_t begin, int64_t end, int64_t step,
                   std::string_view beginName, std::string_view endName, bool isForward = true) {
-  if (step < 1 && (isForward || step == 0))
+  if (step < 1 && (isForward || step == 0 || step == std::numeric_limits<int64_t>::min()))
     failAttribute(op, "step", "is ", step, " in dimension ", dim, "; expected ",
                   isForward ? "1 or more" : "a number other than 0");
   const auto from = begin < 0 ? add(begin, size) : begin, to = end < 0 ? add(end, size) : end;

@@ -133,6 +133,7 @@ def test_more_operators(device: ttnn.Device) -> None:
         (ttnn.where(x > 0, 1.0, y), torch.where(a > 0, 1.0, b)), (ttnn.clamp(x, 0, 1), a.clamp(0, 1)),
         (ttnn.clamp(x, max=1.0), a.clamp(max=1.0)), (ttnn.clamp(x, y, 4.0), a.clamp(b, torch.full_like(b, 4))),
         (ttnn.slice(x, [0, 0], [2, 1]), a[:, :1]), (ttnn.slice(x, [0, 0], [2, 2], [1, 2]), a[:, ::2]),
+        (ttnn.slice(x, [1, -1], [0, 0], [-1, -3]), a[1:, 1:]),
         (ttnn.maximum(x, 0), a.clamp(0)),
     ]:  # fmt: skip
         torch.testing.assert_close(ttnn.to_torch(found).float(), expected, rtol=2**-7, atol=2**-7)

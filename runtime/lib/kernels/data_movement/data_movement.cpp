@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <limits>
 #include <numeric>
 
 namespace tt::ttnn {
@@ -92,7 +93,9 @@ std::unique_ptr<Kernel> makeSlice(const OpCall &call) {
   const size_t rank = shape.size();
   const auto begins = call.attributes.get<std::vector<int64_t>>("begins");
   const auto ends = call.attributes.get<std::vector<int64_t>>("ends");
-  const auto steps = integers(call, "step", rank, 1);
+  const auto steps = integers(call, "step", rank, -std::numeric_limits<int64_t>::max());
+  if (std::find(steps.begin(), steps.end(), 0) != steps.end())
+    fail(call, "attribute 'step' is " + quoted(steps) + "; expected numbers other than 0");
   if (begins.size() != rank || ends.size() != rank)
     fail(call, "attributes 'begins' " + quoted(begins) + " and 'ends' " + quoted(ends) + "; expected " +
                    std::to_string(rank) + " integers each");
@@ -104,7 +107,7 @@ std::unique_ptr<Kernel> makeSlice(const OpCall &call) {
     const int64_t begin = begins[d] < 0 ? begins[d] + shape[d] : begins[d];
     const int64_t end = ends[d] < 0 ? ends[d] + shape[d] : ends[d];
     // Negative steps go backward.
-    dims[d] = (std::abs(end - begin) + std::abs(steps[d]) - 1) / std::abs(steps[d]);
+    dims[d] = end == begin ? 0 : (std::abs(end - begin) - 1) / std::abs(steps[d]) + 1;
     offset += begin * strides[d];
     strides[d] *= dims[d] > 1 ? steps[d] : 1;
   }
