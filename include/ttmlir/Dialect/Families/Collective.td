@@ -69,7 +69,8 @@ def TTIR_MeshShardOp : Op<TTIR_Dialect, "mesh_shard", [
   let description = [{
     `full_to_shard` divides dimension i by `shard_shape[i]`, `shard_to_full` multiplies it. `shard_dims[a]` is the
     dimension split along axis a of the mesh, -1 for none. Type `identity` states that the values already are where they
-    belong; `replicate` and `maximal` keep the shape.
+    belong; where nothing is split, its `shard_shape` has any number of 1, and `shard_dims` of -1. `replicate` and
+    `maximal` keep the shape.
   }];
   let arguments = (ins TT_TensorOrMemRef:$input, TTCore_MeshShardTypeAttr:$shard_type,
                        TTCore_MeshShardDirectionAttr:$shard_direction, DenseI64ArrayAttr:$shard_shape,

@@ -68,7 +68,9 @@ class TT_DispatchMetadataOp<Dialect dialect, dag more = (ins), list<Trait> trait
                 !listconcat([TT_CollectiveTrait, TT_MovesValues, TT_FillsValues], traits),
                 "input_tensor expert_indices expert_scores"> {
   let description = [{
-    Dispatches as all_to_all_dispatch does; the `scores` of each token's experts are gathered like their indices.
+    Dispatches as all_to_all_dispatch does; the `scores` of each token's experts are gathered like their indices. The
+    results have batch and sequence in one dimension: [1, batch * num_devices * sequence, size] and, of indices and
+    scores, [1, batch * num_devices * sequence, experts of a token].
   }];
   let results = (outs AnyRankedTensor:$dispatched, AnyRankedTensor:$indices, AnyRankedTensor:$scores);
 }

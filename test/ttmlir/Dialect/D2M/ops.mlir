@@ -122,3 +122,16 @@ func.func @ranges(%a: !memory, %o: !memory) {
   }
   return
 }
+
+// CHECK-LABEL: @nothing_on_ranges
+func.func @nothing_on_ranges(%a: !memory, %o: !memory) {
+  // CHECK: d2m.spatial {grid_ranges = [#ttcore.core_range<(0,0), (1,1)>]}
+  // CHECK-NEXT: ins(
+  // CHECK-NEXT: outs(
+  // CHECK-NEXT: }
+  d2m.spatial {grid_ranges = [#ttcore.core_range<(0, 0), (1, 1)>]}
+      ins(%a : !memory)
+      outs(%o : !memory) {
+  }
+  return
+}

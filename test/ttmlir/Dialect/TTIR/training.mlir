@@ -46,3 +46,13 @@ func.func @sparse(%a: tensor<2x3x8x16xf32>, %b: tensor<1x4x16x8xf32>, %which: te
   %0 = "ttir.sparse_matmul"(%a, %b, %which) <{nnz = 5 : i64}> : (tensor<2x3x8x16xf32>, tensor<1x4x16x8xf32>, tensor<2x3x1x4xf32>) -> tensor<2x3x1x4x8x8xf32>
   return %0 : tensor<2x3x1x4x8x8xf32>
 }
+
+// Statistics of each row may be in 32 columns, one tile, as well as in 64.
+// CHECK-LABEL: @statistics_in_one_tile
+func.func @statistics_in_one_tile(%q: tensor<1x4x32x16xf32>, %g: tensor<1x4x32x16xf32>) -> (tensor<1x4x32x16xf32>, tensor<1x4x32x16xf32>) {
+  // CHECK: "ttir.sdpa_fw"{{.*}} -> (tensor<1x4x32x16xf32>, tensor<1x4x32x32xf32>)
+  // CHECK: "ttir.sdpa_bw"
+  %o, %s = "ttir.sdpa_fw"(%q, %q, %q) <{return_intermediates = true}> : (tensor<1x4x32x16xf32>, tensor<1x4x32x16xf32>, tensor<1x4x32x16xf32>) -> (tensor<1x4x32x16xf32>, tensor<1x4x32x32xf32>)
+  %0:3 = "ttir.sdpa_bw"(%g, %o, %q, %q, %q, %s) <{mask_type = #ttcore.attention_mask_type<causal>}> : (tensor<1x4x32x16xf32>, tensor<1x4x32x16xf32>, tensor<1x4x32x16xf32>, tensor<1x4x32x16xf32>, tensor<1x4x32x16xf32>, tensor<1x4x32x32xf32>) -> (tensor<1x4x32x16xf32>, tensor<1x4x32x16xf32>, tensor<1x4x32x16xf32>)
+  return %o, %0#0 : tensor<1x4x32x16xf32>, tensor<1x4x32x16xf32>
+}
