@@ -105,8 +105,8 @@ struct LowerReverse : OpConversionPattern<ttir::ReverseOp> {
   }
 };
 
-/// Takes the elements of a slice that goes backward in the order of the input, and reverses them: emitted programs slice
-/// forward only.
+/// Takes the elements of a slice that goes backward in the order of the input, and reverses them: emitted programs
+/// slice forward only.
 struct LowerBackwardSlice : OpConversionPattern<ttir::SliceStaticOp> {
   explicit LowerBackwardSlice(MLIRContext *context) : OpConversionPattern(context, /*benefit=*/2) {}
   LogicalResult matchAndRewrite(ttir::SliceStaticOp op, OpAdaptor, ConversionPatternRewriter &rewriter) const override {
