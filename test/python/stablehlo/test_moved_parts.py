@@ -293,6 +293,23 @@ def test_same_as_numpy(name: str, mesh: Mesh) -> None:
                 np.testing.assert_array_equal(found.view(np.int32), expected.view(np.int32), where)
 
 
+@pytest.mark.parametrize("element", ["bf16", "f16", "i8", "ui8", "i16", "ui32", "i64", "complex<f32>"])
+def test_rows_of_each_type(element: str) -> None:
+    """The bits of a gather on one device."""
+    lines = [f"%p = stablehlo.abs %a0 : t<64x16>\n%t = stablehlo.convert %p : (t<64x16>) -> tensor<64x16x{element}>",
+             rows(SOME, element), f"%r = stablehlo.convert %g : (tensor<6x16x{element}>) -> t<6x16>"]  # fmt: skip
+    if element.startswith("complex"):
+        lines[0] = f"%t = stablehlo.complex %a0, %a0 : tensor<64x16x{element}>"
+        lines[2] = f"%r = stablehlo.imag %g : (tensor<6x16x{element}>) -> t<6x16>"
+    program = Program("\n".join(lines) + "\nreturn %r : t<6x16>", ((64, 16),), ("t<6x16>",))
+    inputs = [torch.from_numpy(np.random.default_rng(3).uniform(-90, 90, (64, 16)).astype(np.float32))]
+    expected = run(compiled(program.text(), (1, 1)), inputs, [None], (1, 1))[0][0]
+    assert expected.any()
+    for mesh, split in [((1, 2), ("y", "")), ((2, 4), ("yx", "")), ((2, 4), ("y", "x"))]:
+        for shard in run(compiled(program.text([split], mesh), mesh), inputs, [split], mesh)[0]:
+            assert torch.equal(expected, shard), f"{element} on {mesh}, {split}"
+
+
 def sent(case: Case, split: tuple[Split | None, ...], mesh: Mesh) -> Counter[str]:
     """Collectives of the partitioned program."""
     with ir.Context():
