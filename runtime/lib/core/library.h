@@ -123,7 +123,15 @@ private:
 const std::byte *constantOperand(const OpCall &call, size_t index);
 
 /// The code that converts a constant to a form: each writes other bytes.
-enum class FormOf : int64_t { Panels, IntegerPanels, ConvolutionPanels, IntegerConvolution, Product, Primitive };
+enum class FormOf : int64_t {
+  Panels,
+  IntegerPanels,
+  ConvolutionPanels,
+  IntegerConvolution,
+  Product,
+  Primitive,
+  Planes,
+};
 /// Begins the name of a form: the kernel, and the type of the values. The same bytes have other values in another type.
 ConstantStore::Form formOf(FormOf by, StorageType values, std::initializer_list<int64_t> sizes = {});
 

@@ -6,9 +6,11 @@
 // step replaces the last of them, so nothing between the first and the last may use one of their results, or write
 // anything in place.
 //
+// After this, a product or convolution that the next step adds to another tensor adds it itself.
+//
 //===----------------------------------------------------------------------===//
 
-#include "kernels/elementwise/elementwise.h"
+#include "kernels/elementwise/residual.h"
 #include "program/planner.h"
 
 #include <algorithm>
@@ -17,11 +19,76 @@ namespace tt::runtime {
 
 static constexpr uint32_t none = ~0u;
 
+/// Lets products and convolutions add the residual that the next step adds to their result. operands: of the steps;
+/// lists: new ones; extend(value, op): the value is needed at the op.
+template <class Operands, class Extend>
+static void fuseResiduals(Plan &created, const Program &program, std::vector<Operands> &operands,
+                          std::deque<std::vector<uint32_t>> &lists, Extend extend) {
+  std::vector<uint32_t> uses(program.values.size(), 0); // per root
+  for (const Operands &step : operands)
+    for (uint32_t in : step.ins)
+      if (in != absentOperand)
+        ++uses[created.rootOf[in]];
+  for (uint32_t output : program.outputs)
+    ++uses[created.rootOf[output]];
+  size_t kept = 0;
+  for (size_t s = 0; s < created.steps.size(); ++s, ++kept) {
+    created.steps[kept] = created.steps[s];
+    operands[kept] = operands[s];
+    if (kept == 0)
+      continue;
+    const Plan::Step &before = created.steps[kept - 1];
+    Plan::Step &step = created.steps[kept];
+    const Operands &given = operands[kept - 1];
+    if (!before.kernel || !step.kernel || created.kernelOf[before.op].get() != before.kernel ||
+        before.devices != step.devices || given.outs.size() != 1 || operands[kept].ins.size() != 2 ||
+        uses[given.outs.front()] != 1 || !program.operations[before.op].info->writes.empty())
+      continue;
+    const uint32_t result = given.outs.front();
+    const auto &ins = operands[kept].ins;
+    const auto isResult = [&](uint32_t in) {
+      return created.rootOf[in] == result && program.spec(in).bytes() == program.spec(result).bytes();
+    };
+    const auto place = static_cast<size_t>(std::ranges::find_if(ins, isResult) - ins.begin());
+    if (place == ins.size())
+      continue;
+    std::shared_ptr<const ttnn::Kernel> kernel =
+        ttnn::addingResidual(created.kernelOf[before.op], given.ins.size(), *step.kernel, place);
+    if (!kernel)
+      continue;
+    std::vector<uint32_t> all(given.ins.begin(), given.ins.end());
+    all.push_back(ins[1 - place]);
+    for (uint32_t in : all)
+      if (in != absentOperand)
+        extend(in, step.op);
+    created.roots[result].home = Plan::Home::Unset;
+    const auto first = static_cast<uint32_t>(created.chainOps.size());
+    created.chainOps.push_back(before.op);
+    if (!step.members)
+      created.chainOps.push_back(step.op);
+    for (uint32_t i = 0; i < step.members; ++i)
+      created.chainOps.push_back(created.chainOps[step.firstMember + i]);
+    step.firstMember = first;
+    step.members = static_cast<uint32_t>(created.chainOps.size()) - first;
+    step.kernel = kernel.get();
+    created.kernels.push_back(std::move(kernel));
+    const auto &ownIns = lists.emplace_back(std::move(all));
+    operands[kept - 1] = {ownIns, operands[kept].outs};
+    created.steps[kept - 1] = step;
+    --kept;
+  }
+  created.steps.resize(kept);
+  operands.resize(kept);
+}
+
 void Planner::fuseChains() {
   std::vector<Chain> chains = findChains();
   std::erase_if(chains, [](const Chain &chain) { return chain.steps.size() < 2; });
+  const auto addResiduals = [&] {
+    fuseResiduals(created, program, operands, ofChains, [&](uint32_t value, uint32_t at) { extend(value, at); });
+  };
   if (chains.empty())
-    return;
+    return addResiduals();
   std::vector<uint32_t> uses(program.values.size(), 0), inner(program.values.size(), 0); // per root: of all, of a chain
   for (const Operands &step : operands)
     for (uint32_t in : step.ins)
@@ -93,6 +160,7 @@ void Planner::fuseChains() {
   }
   created.steps.resize(kept);
   operands.resize(kept);
+  addResiduals();
 }
 
 std::shared_ptr<const ttnn::Kernel> Planner::chainKernel(uint32_t at, const std::vector<ttnn::Link> &links) const {

@@ -9,6 +9,7 @@
 #include "ProgramBuilder.h"
 #include "tt/parallel.h"
 #include "tt/sim/formats.h"
+#include "tt/units.h"
 
 #include <cstring>
 #include <gtest/gtest.h>
@@ -38,12 +39,12 @@ std::vector<Bytes> runOpByOp(const runtime::Device &device, const runtime::Binar
 }
 
 /// Values between -4 and 4, some of them special.
-runtime::Tensor randomTensor(std::mt19937 &random, const TensorSpec &spec) {
+runtime::Tensor randomTensor(std::mt19937 &random, const TensorSpec &spec, float special = NAN) {
   std::vector<float> values(static_cast<size_t>(volume(spec.shape)));
   for (float &value : values) {
     value = static_cast<float>(random() % 8193) / 1024.0f - 4.0f;
     if (random() % 97 == 0)
-      value = std::vector<float>{0.0f, -0.0f, INFINITY, -INFINITY, NAN, 1e30f}[random() % 6];
+      value = std::vector<float>{0.0f, -0.0f, INFINITY, -INFINITY, special, 1e30f}[random() % 6];
   }
   const auto host = runtime::createHostTensor(values.data(), spec.shape, DataType::Float32);
   return runtime::castTensor(host, sim::isBlockFormat(spec.dtype) ? DataType::BFloat16 : spec.dtype);
@@ -257,4 +258,65 @@ TEST(Fusion, StopsAtWhatUsesOrChangesValues) {
   const auto device = runtime::openMeshDevice();
   const std::vector<runtime::Tensor> inputs = {tensor({1, 2, 3, 4}, {4, 1, 1, 1}), tensor({2}, {1})};
   EXPECT_EQ(run(device, binary, inputs), runOpByOp(device, binary, inputs));
+}
+
+/// A convolution or product that is added to another tensor, on either side, with a relu behind it or nothing, and what
+/// keeps these from being one: another use, a different type or shape, an op between them.
+TEST(Fusion, ResidualsAreAddedToProductsWithTheSameBits) {
+  std::mt19937 random(3);
+  for (const DataType type : {DataType::Float32, DataType::BFloat16})
+    for (const int64_t kernel : {0, 1, 3}) // 0: a product
+      for (const int64_t channels : {33, 64})
+        for (int variant = 0; variant < 8; ++variant) {
+          const int64_t size = 13, pixels = size * size, out = kernel ? 70 : 500;
+          const bool onLeft = variant & 1, relu = variant & 2, apart = variant & 4;
+          ProgramBuilder builder;
+          const TensorSpec images = deviceSpec({1, 1, pixels, channels}, type),
+                           spec = deviceSpec({1, 1, pixels, out}, type);
+          const Shape filter = kernel ? Shape{out, channels, kernel, kernel} : Shape{channels, out};
+          const TensorSpec weight = deviceSpec(filter, type), bias = deviceSpec({1, 1, 1, out}, type);
+          const auto constant = [&](const TensorSpec &of) {
+            std::vector<float> values(static_cast<size_t>(volume(of.shape)));
+            for (float &value : values)
+              value = static_cast<float>(random() % 257) / 128.0f - 1.0f;
+            const auto tensor =
+                runtime::castTensor(runtime::createHostTensor(values.data(), of.shape, DataType::Float32), of.dtype);
+            return builder.constant(of, tensor.data(), tensor.bytes());
+          };
+          const auto x = builder.input(images), residual = builder.input(spec);
+          const auto w = constant(weight), b = constant(bias);
+          const ProgramBuilder::Attributes attributes = {
+              builder.integer("in_channels", channels), builder.integer("out_channels", out),
+              builder.integer("batch_size", 1),         builder.integer("input_height", size),
+              builder.integer("input_width", size),     builder.integers("kernel_size", {kernel, kernel}),
+              builder.integers("stride", {1, 1}),       builder.integers("padding", {kernel / 2, kernel / 2}),
+              builder.integers("dilation", {1, 1}),     builder.integer("groups", 1)};
+          const auto product =
+              kernel ? builder.op("ttnn.conv2d", {x, w, b}, spec, attributes)
+                     : builder.op("ttnn.linear", {x, w, b}, spec,
+                                  {builder.boolean("transpose_a", false), builder.boolean("transpose_b", false)});
+          const auto other =
+              apart ? builder.op("ttnn.softmax", {residual}, spec, {builder.integer("dimension", 3)}) : residual;
+          auto sum = builder.op("ttnn.add", onLeft ? std::vector{other, product} : std::vector{product, other}, spec);
+          if (relu)
+            sum = builder.op("ttnn.relu", {sum}, spec);
+          const auto binary = builder.load({sum});
+          const auto device = runtime::openMeshDevice();
+          // Of two NaN, a sum may be either: the residual has none.
+          const std::vector<float> ones(static_cast<size_t>(pixels * out), 1.0f);
+          const std::vector<runtime::Tensor> inputs = {
+              randomTensor(random, images),
+              apart ? runtime::castTensor(runtime::createHostTensor(ones.data(), spec.shape, DataType::Float32), type)
+                    : randomTensor(random, spec, 1.0f)};
+          const auto expected = runOpByOp(device, binary, inputs);
+          for (const int threads : {1, 2, 3}) {
+            setThreads(threads);
+            EXPECT_EQ(run(device, binary, inputs), expected)
+                << toString(type) << ", kernel " << kernel << ", channels " << channels << ", variant " << variant;
+          }
+          setThreads(0);
+          // The product's result is not stored: what remains is the kernel's own memory.
+          if (!apart && kernel == 0 && units() >= Units::AVX2)
+            EXPECT_LT(runtime::lastRun(device)->arenaBytes, spec.bytes());
+        }
 }

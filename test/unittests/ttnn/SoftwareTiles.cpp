@@ -8,6 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "core/panels/depthwise.h"
 #include "core/panels/panels.h"
 #include "tt/units.h"
 
@@ -82,7 +83,9 @@ void multiplyBf16(const Block &block) {
       for (int64_t i = 0; block.accumulate && i < tileRows; ++i)
         std::memcpy(c[i], to + i * row, sizeof(c[i]));
       for (int64_t step = 0; step < block.k / 32; ++step)
-        multiply(c, load(block.a + half * block.where.tile + step * block.where.step, block.where.row, tileRows),
+        multiply(c,
+                 load(block.a + half * block.where.tile + (block.places ? block.places[step] : step * block.where.step),
+                      block.where.row, tileRows),
                  load(block.panel + step * 2048 + side * 1024, tileBytes, mostRows));
       for (int64_t i = 0; i < tileRows; ++i)
         std::memcpy(to + i * row, c[i], sizeof(c[i]));
@@ -91,7 +94,19 @@ void multiplyBf16(const Block &block) {
 
 } // namespace ttnn::panels::amx
 
+namespace ttnn::panels::avx512 {
+Depthwise findDepthwise(int64_t columns, int64_t stride); // the library's
+}
+
 namespace ttnn::panels::pairs {
+
+Depthwise findDepthwise(int64_t columns, int64_t stride) { return avx512::findDepthwise(columns, stride); }
+
+uint16_t rounded(float value) {
+  uint32_t bits;
+  std::memcpy(&bits, &value, sizeof(bits));
+  return static_cast<uint16_t>((value != value ? bits | 0x400000 : bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+}
 
 /// Processors with the matrix unit have products and conversions of bf16, others may have neither.
 void storeBf16(const float *c, const Finish &finish, int64_t rows, int64_t columns, std::byte *to, int64_t rowBytes) {
@@ -102,11 +117,14 @@ void storeBf16(const float *c, const Finish &finish, int64_t rows, int64_t colum
         value = 0;
       if (finish.relu6 && value > 6)
         value = 6;
-      uint32_t bits;
-      std::memcpy(&bits, &value, sizeof(bits));
-      const uint32_t rounded = value != value ? bits | 0x400000 : bits + 0x7fff + (bits >> 16 & 1);
-      const auto high = static_cast<uint16_t>(rounded >> 16);
-      std::memcpy(to + i * rowBytes + j * 2, &high, sizeof(high));
+      uint16_t stored = rounded(value);
+      if (finish.added) {
+        uint16_t other;
+        std::memcpy(&other, finish.added + i * rowBytes + j * 2, sizeof(other));
+        const float sum = amx::widen(stored) + amx::widen(other);
+        stored = rounded(finish.reluOfSum && sum <= 0 ? 0 : sum);
+      }
+      std::memcpy(to + i * rowBytes + j * 2, &stored, sizeof(stored));
     }
 }
 void dotBf16(const Dots &work) {

@@ -12,8 +12,8 @@
 namespace tt::ttnn::panels::amx {
 namespace {
 
-/// Up to 16 rows (tiles 0 and 1 of sums) or 32 (also 2 and 3).
-template <bool both> void multiplyRows(const Block &block) {
+/// Up to 16 rows (tiles 0 and 1 of sums) or 32 (also 2 and 3). placed: with `places`.
+template <bool both, bool placed> void multiplyRows(const Block &block) {
   constexpr int64_t cBytes = width(Unit::BF16) * sizeof(float);
   auto *c = reinterpret_cast<char *>(block.c);
   if (block.accumulate) {
@@ -34,7 +34,9 @@ template <bool both> void multiplyRows(const Block &block) {
   const auto *a = reinterpret_cast<const char *>(block.a), *b = reinterpret_cast<const char *>(block.panel);
   const int64_t steps = block.k / 32;
   Ahead<both ? _MM_HINT_T1 : _MM_HINT_T0> ahead(block, steps);
-  for (int64_t i = 0; i < steps; ++i, a += block.where.step, b += 2048) {
+  for (int64_t i = 0; i < steps; ++i, b += 2048) {
+    if constexpr (placed)
+      a = reinterpret_cast<const char *>(block.a) + block.places[i];
     _tile_loadd(6, b, 64);
     _tile_loadd(4, a, block.where.row);
     _tile_dpbf16ps(0, 4, 6);
@@ -45,6 +47,8 @@ template <bool both> void multiplyRows(const Block &block) {
       _tile_dpbf16ps(2, 5, 6);
       _tile_dpbf16ps(3, 5, 7);
     }
+    if constexpr (!placed)
+      a += block.where.step;
     ahead.step();
   }
   _tile_stored(0, c, cBytes);
@@ -73,7 +77,12 @@ void begin(int64_t rows) {
 
 void end() { _tile_release(); }
 
-void multiplyBf16(const Block &block) { block.rows > 16 ? multiplyRows<true>(block) : multiplyRows<false>(block); }
+void multiplyBf16(const Block &block) {
+  if (block.places)
+    block.rows > 16 ? multiplyRows<true, true>(block) : multiplyRows<false, true>(block);
+  else
+    block.rows > 16 ? multiplyRows<true, false>(block) : multiplyRows<false, false>(block);
+}
 
 } // namespace tt::ttnn::panels::amx
 

@@ -245,6 +245,38 @@ __m128i roundToBf16(__m256 x) {
   return _mm_packus_epi32(_mm256_castsi256_si128(high), _mm256_extracti128_si256(high, 1));
 }
 
+/// NaN stays NaN: max returns its second operand then. A sum of zeros is 0.
+__m256 reluOf(__m256 x) { return _mm256_add_ps(_mm256_max_ps(_mm256_setzero_ps(), x), _mm256_setzero_ps()); }
+
+/// Adds values of the result's type to the results, which are in cache.
+template <bool toBf16>
+void addRows(const Finish &finish, int64_t rows, int64_t columns, std::byte *to, int64_t rowBytes) {
+  constexpr int64_t bytes = toBf16 ? 2 : 4;
+  const std::byte *other = finish.added;
+  for (int64_t i = 0; i < rows; ++i, to += rowBytes, other += rowBytes)
+    for (int64_t j = 0; j < columns; j += 8) {
+      alignas(32) std::byte left[8 * bytes] = {}, right[8 * bytes] = {};
+      const auto count = static_cast<size_t>((columns - j < 8 ? columns - j : 8) * bytes);
+      __builtin_memcpy(left, to + j * bytes, count);
+      __builtin_memcpy(right, other + j * bytes, count);
+      const auto load = [](const std::byte *from) __attribute__((always_inline)) {
+        if constexpr (toBf16)
+          return _mm256_castsi256_ps(
+              _mm256_slli_epi32(_mm256_cvtepu16_epi32(_mm_load_si128(reinterpret_cast<const __m128i *>(from))), 16));
+        else
+          return _mm256_load_ps(reinterpret_cast<const float *>(from));
+      };
+      __m256 x = _mm256_add_ps(load(left), load(right));
+      if (finish.reluOfSum)
+        x = reluOf(x);
+      if constexpr (toBf16)
+        _mm_store_si128(reinterpret_cast<__m128i *>(left), roundToBf16(x));
+      else
+        _mm256_store_ps(reinterpret_cast<float *>(left), x);
+      __builtin_memcpy(to + j * bytes, left, count);
+    }
+}
+
 template <bool relu, bool toBf16>
 void storeRows(const float *c, const float *bias, int64_t rows, int64_t columns, std::byte *to, int64_t rowBytes) {
   constexpr int64_t bytes = toBf16 ? 2 : 4;
@@ -253,8 +285,8 @@ void storeRows(const float *c, const float *bias, int64_t rows, int64_t columns,
       __m256 x = _mm256_load_ps(c + j);
       if (bias)
         x = _mm256_add_ps(x, _mm256_load_ps(bias + j));
-      if constexpr (relu) // of a NaN and another value, the second operand; a sum of zeros is 0
-        x = _mm256_add_ps(_mm256_max_ps(_mm256_setzero_ps(), x), _mm256_setzero_ps());
+      if constexpr (relu)
+        x = reluOf(x);
       alignas(32) std::byte values[8 * bytes];
       const bool whole = columns - j >= 8;
       std::byte *target = whole ? to + j * bytes : values;
@@ -272,6 +304,8 @@ void store(const float *c, const Finish &finish, int64_t rows, int64_t columns, 
                    : finish.toBf16 ? storeRows<false, true>
                                    : storeRows<false, false>;
   run(c, finish.bias, rows, columns, to, rowBytes);
+  if (finish.added)
+    (finish.toBf16 ? addRows<true> : addRows<false>)(finish, rows, columns, to, rowBytes);
 }
 
 } // namespace

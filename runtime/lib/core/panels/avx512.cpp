@@ -334,9 +334,6 @@ template <bool narrow> struct Sixteens {
   static Left loadLeft(const std::byte *from, int64_t count) {
     return _mm512_castsi512_ps(_mm512_maskz_loadu_epi8(byteMask(count * 4), from));
   }
-  static __m512 widen(__m256i values) {
-    return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(values), 16));
-  }
   static Right loadRight(const std::byte *from) {
     if constexpr (narrow)
       return widen(_mm256_loadu_si256(reinterpret_cast<const __m256i *>(from)));
@@ -357,20 +354,12 @@ template <bool narrow> struct Sixteens {
 // Storing
 //===----------------------------------------------------------------------===//
 
-/// To nearest, ties to even; NaN stays NaN.
-__m256i roundToBf16(__m512 x) {
-  const __m512i bits = _mm512_castps_si512(x);
-  const __m512i odd = _mm512_and_si512(_mm512_srli_epi32(bits, 16), _mm512_set1_epi32(1));
-  const __m512i rounded = _mm512_add_epi32(_mm512_add_epi32(bits, _mm512_set1_epi32(0x7fff)), odd);
-  const __m512i quiet = _mm512_or_si512(bits, _mm512_set1_epi32(0x400000));
-  const __mmask16 isNumber = _mm512_cmp_ps_mask(x, x, _CMP_ORD_Q);
-  return _mm512_cvtepi32_epi16(_mm512_srli_epi32(_mm512_mask_blend_epi32(isNumber, quiet, rounded), 16));
-}
-
 template <Unit unit>
 void store(const float *c, const Finish &finish, int64_t rows, int64_t columns, std::byte *to, int64_t rowBytes) {
   const float *const bias = finish.bias;
-  const bool relu = finish.relu, toBf16 = finish.toBf16;
+  const bool toBf16 = finish.toBf16;
+  const std::byte *const added = finish.added;
+  const int64_t ahead = rowsToFetch(rows) * rowBytes;
   constexpr int64_t row = width(unit);
   // Two vectors at a time: 32 columns.
   for (int64_t first = 0; first < columns; first += 32) {
@@ -385,9 +374,25 @@ void store(const float *c, const Finish &finish, int64_t rows, int64_t columns, 
         x = _mm512_add_ps(x, left);
         y = _mm512_add_ps(y, right);
       }
-      if (relu) { // of a NaN and another value, the second operand; a sum of zeros is 0
-        x = _mm512_add_ps(_mm512_max_ps(_mm512_setzero_ps(), x), _mm512_setzero_ps());
-        y = _mm512_add_ps(_mm512_max_ps(_mm512_setzero_ps(), y), _mm512_setzero_ps());
+      if (finish.relu) {
+        x = relu(x);
+        y = relu(y);
+      }
+      if (added) {
+        const std::byte *other = added + (target - to);
+        _mm_prefetch(other + ahead, _MM_HINT_T0);
+        _mm_prefetch(other + ahead + 64, _MM_HINT_T0);
+        if (toBf16) {
+          x = _mm512_add_ps(widen(roundToBf16(x)), widen(_mm256_maskz_loadu_epi16(low, other)));
+          y = _mm512_add_ps(widen(roundToBf16(y)), widen(_mm256_maskz_loadu_epi16(high, other + 32)));
+        } else {
+          x = _mm512_add_ps(x, _mm512_maskz_loadu_ps(low, other));
+          y = _mm512_add_ps(y, _mm512_maskz_loadu_ps(high, other + 64));
+        }
+        if (finish.reluOfSum) {
+          x = relu(x);
+          y = relu(y);
+        }
       }
       if (toBf16) {
         _mm256_mask_storeu_epi16(target, low, roundToBf16(x));
@@ -443,6 +448,23 @@ void joinRow(const RowPart *parts, int64_t count, const Rows &where, std::byte *
   }
   if (at > 0)
     put(_mm512_setzero_si512(), 32 - at);
+}
+
+void copyPart(const PartialRows &rows, int64_t groups, int64_t nextGroup, std::byte *to) {
+  const auto below = [](int64_t count) -> __mmask32 { // the first values of a group
+    return count >= 32 ? ~__mmask32(0) : count <= 0 ? 0 : (__mmask32(1) << count) - 1;
+  };
+  const int64_t count = rows.count, apart = rows.apart;
+  for (int64_t g = 0; g < groups; ++g, to += nextGroup) {
+    const __mmask32 mask = below(rows.high - g * 32) & ~below(rows.low - g * 32);
+    const std::byte *from = rows.from + g * 64;
+    if (mask)
+      for (int64_t i = 0; i < count; ++i)
+        _mm512_store_si512(to + i * 64, _mm512_maskz_loadu_epi16(mask, from + i * apart));
+    else
+      for (int64_t i = 0; i < count; ++i)
+        _mm512_store_si512(to + i * 64, _mm512_setzero_si512());
+  }
 }
 
 void multiplyF32(const Block &block) {

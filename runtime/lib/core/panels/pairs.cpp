@@ -89,36 +89,75 @@ struct Pairs {
   static __m128 sums(Sum s, Sum t, Sum u, Sum v) { return sumsOfFour(s, t, u, v); }
 };
 
-template <bool biased, bool relu, bool relu6 = false>
-void storeRows(const float *c, const float *bias, int64_t rows, int64_t columns, std::byte *to, int64_t rowBytes) {
-  const __m512 left = biased ? _mm512_load_ps(bias) : _mm512_setzero_ps();
-  const __m512 right = biased ? _mm512_load_ps(bias + 16) : _mm512_setzero_ps();
+/// The sums of bf16 values, which may pass through a relu, rounded to nearest, ties to even. NaN stays NaN.
+[[gnu::always_inline]] inline __m512i sumOf(__m512i a, __m512i b, bool withRelu) {
+  // The even and the odd values need no shuffles.
+  const __m512i odd = _mm512_set1_epi32(static_cast<int>(0xffff0000));
+  __m512 x =
+      _mm512_add_ps(_mm512_castsi512_ps(_mm512_slli_epi32(a, 16)), _mm512_castsi512_ps(_mm512_slli_epi32(b, 16)));
+  __m512 y =
+      _mm512_add_ps(_mm512_castsi512_ps(_mm512_and_si512(a, odd)), _mm512_castsi512_ps(_mm512_and_si512(b, odd)));
+  if (withRelu) {
+    x = relu(x);
+    y = relu(y);
+  }
+  const auto rounded = [](__m512 value) __attribute__((always_inline)) {
+    const __m512i bits = _mm512_castps_si512(value), up = _mm512_add_epi32(bits, _mm512_set1_epi32(0x7fff));
+    const __mmask16 isOdd = _mm512_test_epi32_mask(bits, _mm512_set1_epi32(0x10000));
+    return _mm512_mask_add_epi32(up, isOdd, up, _mm512_set1_epi32(1));
+  };
+  __m512i low = rounded(x), high = rounded(y);
+  if (_mm512_cmp_ps_mask(x, y, _CMP_UNORD_Q)) {
+    const __m512i quiet = _mm512_set1_epi32(0x400000);
+    low = _mm512_mask_or_epi32(low, _mm512_cmp_ps_mask(x, x, _CMP_UNORD_Q), _mm512_castps_si512(x), quiet);
+    high = _mm512_mask_or_epi32(high, _mm512_cmp_ps_mask(y, y, _CMP_UNORD_Q), _mm512_castps_si512(y), quiet);
+  }
+  return _mm512_or_si512(_mm512_srli_epi32(low, 16), _mm512_and_si512(high, odd));
+}
+
+template <bool biased, bool withRelu, bool relu6 = false, bool adding = false>
+void storeRows(const float *c, const Finish &finish, int64_t rows, int64_t columns, std::byte *to, int64_t rowBytes) {
+  const __m512 left = biased ? _mm512_load_ps(finish.bias) : _mm512_setzero_ps();
+  const __m512 right = biased ? _mm512_load_ps(finish.bias + 16) : _mm512_setzero_ps();
   const __mmask32 mask = columns < 32 ? (__mmask32(1) << columns) - 1 : ~__mmask32(0);
+  const int64_t ahead = rowsToFetch(rows) * rowBytes;
+  const std::byte *added = finish.added;
   for (int64_t i = 0; i < rows; ++i, c += width(Unit::BF16), to += rowBytes) {
     __m512 x = _mm512_load_ps(c), y = _mm512_load_ps(c + 16);
+    __builtin_prefetch(to + ahead, 1, 3);
     if constexpr (biased) {
       x = _mm512_add_ps(x, left);
       y = _mm512_add_ps(y, right);
     }
-    if constexpr (relu) { // of a NaN and another value, the second operand; a sum of zeros is 0
-      x = _mm512_add_ps(_mm512_max_ps(_mm512_setzero_ps(), x), _mm512_setzero_ps());
-      y = _mm512_add_ps(_mm512_max_ps(_mm512_setzero_ps(), y), _mm512_setzero_ps());
+    if constexpr (withRelu) {
+      x = relu(x);
+      y = relu(y);
     }
     if constexpr (relu6) {
       x = _mm512_min_ps(_mm512_set1_ps(6), x);
       y = _mm512_min_ps(_mm512_set1_ps(6), y);
     }
-    _mm512_mask_storeu_epi16(to, mask, reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(y, x)));
+    auto values = reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(y, x));
+    if constexpr (adding) { // as elementwise ops add and round: subnormals stay
+      const __m512i others = _mm512_maskz_loadu_epi16(mask, added);
+      _mm_prefetch(added + ahead, _MM_HINT_T0);
+      added += rowBytes;
+      values = sumOf(values, others, finish.reluOfSum);
+    }
+    _mm512_mask_storeu_epi16(to, mask, values);
   }
+}
+
+template <bool adding> constexpr auto storeOf(const Finish &finish) {
+  return finish.relu6  ? (finish.bias ? storeRows<true, true, true, adding> : storeRows<false, true, true, adding>)
+         : finish.bias ? (finish.relu ? storeRows<true, true, false, adding> : storeRows<true, false, false, adding>)
+                       : (finish.relu ? storeRows<false, true, false, adding> : storeRows<false, false, false, adding>);
 }
 
 } // namespace
 
 void storeBf16(const float *c, const Finish &finish, int64_t rows, int64_t columns, std::byte *to, int64_t rowBytes) {
-  const auto run = finish.relu6  ? (finish.bias ? storeRows<true, true, true> : storeRows<false, true, true>)
-                   : finish.bias ? (finish.relu ? storeRows<true, true> : storeRows<true, false>)
-                                 : (finish.relu ? storeRows<false, true> : storeRows<false, false>);
-  run(c, finish.bias, rows, columns, to, rowBytes);
+  (finish.added ? storeOf<true>(finish) : storeOf<false>(finish))(c, finish, rows, columns, to, rowBytes);
 }
 void dotBf16(const Dots &work) { dotAll<Pairs>(work); }
 void multiplyBf16(const Block &block) { block.columns > 16 ? multiply<2>(block) : multiply<1>(block); }

@@ -56,6 +56,10 @@ void joinRow(const RowPart *parts, int64_t count, const Rows &where, std::byte *
   avx512::joinRow(parts, count, where, to);
 }
 
+void copyPart(const PartialRows &rows, int64_t groups, int64_t nextGroup, std::byte *to) {
+  avx512::copyPart(rows, groups, nextGroup, to);
+}
+
 void dot(Unit unit, const Dots &work) {
   if (unit == Unit::BF16)
     pairs::dotBf16(work);
@@ -63,6 +67,12 @@ void dot(Unit unit, const Dots &work) {
     avx512::dotF32(work);
   else
     avx2::dotF32(work);
+}
+
+Depthwise findDepthwise(int64_t columns, int64_t stride) {
+  if (units() >= Units::AVX512_BF16)
+    return pairs::findDepthwise(columns, stride);
+  return units() >= Units::AVX512 ? avx512::findDepthwise(columns, stride) : nullptr;
 }
 
 Session::Session(Unit unit, int64_t rows) : tiles(wholeTiles(unit)), narrow(rows < 16) {
@@ -89,7 +99,9 @@ void packNarrow(const std::byte *, Strides, int64_t, int64_t, std::byte *, int64
 void pack(Unit, const std::byte *, Strides, int64_t, int64_t, std::byte *, int64_t) {}
 void copyRows(Unit, const std::byte *, Strides, int64_t, int64_t, std::byte *) {}
 void joinRow(const RowPart *, int64_t, const Rows &, std::byte *) {}
+void copyPart(const PartialRows &, int64_t, int64_t, std::byte *) {}
 void dot(Unit, const Dots &) {}
+Depthwise findDepthwise(int64_t, int64_t) { return nullptr; }
 Session::Session(Unit, int64_t) : run(nullptr), tiles(false), narrow(false) {}
 Session::~Session() = default;
 void store(Unit, const float *, const Finish &, int64_t, int64_t, std::byte *, int64_t) {}

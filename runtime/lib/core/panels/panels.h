@@ -97,6 +97,16 @@ struct RowPart {
 /// of 32. to: its first value. If the row is contiguous, up to 64 bytes after it are written too.
 void joinRow(const RowPart *parts, int64_t count, const Rows &where, std::byte *to);
 
+/// Rows of bf16 of which values [low, high) are read, the first value at `from`.
+struct PartialRows {
+  const std::byte *from;
+  int64_t low, high;
+  int64_t count, apart; // rows, and bytes from one to the next
+};
+/// Copies rows to contiguous rows of 32 values at `to`, with zeros in the place of other values; further values go to
+/// as many `groups` of rows, `nextGroup` bytes from each other.
+void copyPart(const PartialRows &rows, int64_t groups, int64_t nextGroup, std::byte *to);
+
 /// c[rows, width] = a[rows, k] * panel[k, width], or c += that, for one panel or several consecutive ones.
 struct Block {
   const std::byte *a;
@@ -116,6 +126,8 @@ struct Block {
   const int64_t *offsets = nullptr; // F32: of each row from `a` on, in bytes, in the place of where.row (tileApart)
   // With offsets: a row has this many parts of k values, this far from each other, in the panel as well.
   int64_t parts = 1, partBytes = 0, partPanelBytes = 0;
+  // BF16 with the matrix unit: of each 32 values of k in the rows, in bytes from `a` on, in the place of where.step.
+  const int64_t *places = nullptr;
   int64_t panels = 1;  // at most panelsTogether
   int64_t panelStride; // bytes from one of them to the next
   int64_t cStride;     // and of their sums
@@ -161,6 +173,10 @@ struct Finish {
   bool relu = false;           // NaN stays NaN
   bool toBf16 = false;         // else f32
   bool relu6 = false;          // with relu, at most 6 as well: of BF16 to bf16 only
+  // Values of the result's type to add to the stored ones, rows as far apart as the result's, and what follows: the
+  // same bits as in a pass after this.
+  const std::byte *added = nullptr;
+  bool reluOfSum = false; // NaN stays NaN
 };
 
 /// Writes rows x columns of sums, at most `width` of them. BF16 writes subnormal ones as 0 to bf16, as its products

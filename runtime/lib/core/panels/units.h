@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
+#include "core/panels/depthwise.h"
 #include "core/panels/panels.h"
 
 #if defined(__x86_64__)
@@ -33,8 +34,10 @@ void dotF32(const Dots &work);
 namespace avx512 {
 extern const Movement f32, bf16;
 void joinRow(const RowPart *parts, int64_t count, const Rows &where, std::byte *to);
+void copyPart(const PartialRows &rows, int64_t groups, int64_t nextGroup, std::byte *to);
 void multiplyF32(const Block &block);
 void dotF32(const Dots &work);
+Depthwise findDepthwise(int64_t columns, int64_t stride);
 } // namespace avx512
 
 /// AVX512_BF16, on the rows and panels of the matrix unit.
@@ -43,6 +46,7 @@ void multiplyBf16(const Block &block);
 /// As `store`, to bf16.
 void storeBf16(const float *c, const Finish &finish, int64_t rows, int64_t columns, std::byte *to, int64_t rowBytes);
 void dotBf16(const Dots &work);
+Depthwise findDepthwise(int64_t columns, int64_t stride);
 } // namespace pairs
 
 namespace amx {
@@ -92,6 +96,35 @@ template <int hint, int panels = 1> struct Ahead {
         _mm_prefetch(at + p * stride, hint);
   }
 };
+
+/// The rows after those that are stored, from which on the memory of results, and what is added to them, is fetched: a
+/// step of rows stores one panel after the other before the next one begins.
+[[gnu::always_inline]] inline int64_t rowsToFetch(int64_t rows) {
+  constexpr int64_t near = 16;
+  return rows <= blockRows(Unit::BF16) ? rows : near;
+}
+
+#if defined(__AVX512F__)
+/// To bf16, nearest, ties to even; NaN stays NaN.
+[[gnu::always_inline]] inline __m256i roundToBf16(__m512 x) {
+  const __m512i bits = _mm512_castps_si512(x);
+  const __m512i odd = _mm512_and_si512(_mm512_srli_epi32(bits, 16), _mm512_set1_epi32(1));
+  const __m512i rounded = _mm512_add_epi32(_mm512_add_epi32(bits, _mm512_set1_epi32(0x7fff)), odd);
+  const __m512i quiet = _mm512_or_si512(bits, _mm512_set1_epi32(0x400000));
+  const __mmask16 isNumber = _mm512_cmp_ps_mask(x, x, _CMP_ORD_Q);
+  return _mm512_cvtepi32_epi16(_mm512_srli_epi32(_mm512_mask_blend_epi32(isNumber, quiet, rounded), 16));
+}
+
+[[gnu::always_inline]] inline __m512 widen(__m256i bf16) {
+  return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(bf16), 16));
+}
+
+/// NaN stays NaN: max returns its second operand then. A sum of zeros is 0.
+[[gnu::always_inline]] inline __m512 relu(__m512 x) {
+  return _mm512_add_ps(_mm512_max_ps(_mm512_setzero_ps(), x), _mm512_setzero_ps());
+}
+
+#endif
 
 } // namespace
 

@@ -20,8 +20,8 @@ SumsFinish::SumsFinish(panels::Unit unit, DataType produced, const std::string &
     this->activation = findActivation(activation)->f;
 }
 
-void SumsFinish::operator()(float *c, const float *bias, int64_t rows, int64_t columns, std::byte *to,
-                            int64_t rowBytes) const {
+void SumsFinish::operator()(float *c, const float *bias, int64_t rows, int64_t columns, std::byte *to, int64_t rowBytes,
+                            const Residual &residual) const {
   const int64_t width = panels::width(unit);
   alignas(64) float padded[panels::mostWidth] = {};
   if (bias)
@@ -43,8 +43,9 @@ void SumsFinish::operator()(float *c, const float *bias, int64_t rows, int64_t c
     for (int64_t i = 0, together = columns == width ? rows : 1; i < rows; i += together)
       sim::quantise(*block, c + i * width, static_cast<size_t>(together * (together > 1 ? width : columns)));
   }
-  panels::store(unit, c, {bias && !before ? padded : nullptr, relu && !block, toBf16, relu6}, rows, columns, to,
-                rowBytes);
+  panels::store(unit, c,
+                {bias && !before ? padded : nullptr, relu && !block, toBf16, relu6, residual.values, residual.relu},
+                rows, columns, to, rowBytes);
 }
 
 } // namespace tt::ttnn

@@ -9,7 +9,7 @@
 #include "core/panels/panels.h"
 #include "core/library.h"
 #include "core/panels/packing.h"
-#include "kernels/elementwise/sums.h"
+#include "kernels/elementwise/residual.h"
 #include "kernels/matmul/matmul.h"
 #include "tt/parallel.h"
 
@@ -23,7 +23,7 @@ namespace {
 using panels::ceilDivide;
 using panels::Unit;
 
-class PanelMatmul final : public Kernel, public PacksOperand {
+class PanelMatmul final : public Kernel, public PacksOperand, public AddsResidual {
 public:
   PanelMatmul(const OpCall &call, const Product &product, Unit unit, DataType produced, int biasIndex,
               const std::string &activation, std::shared_ptr<const LeftRows> leftRows)
@@ -65,8 +65,12 @@ public:
     return Packing{1, matrices.offsets.size() * static_cast<size_t>(panelCount * panelBytes)};
   }
 
-  void run(const Buffers &buffers) const override {
-    Values now{packedA.get(buffers.ins[0], buffers.scratch), nullptr, nullptr, buffers};
+  bool addsResidual(DataType type) const override { return finishing.adds(type); }
+
+  void run(const Buffers &buffers) const override { runAdding(buffers, {}); }
+
+  void runAdding(const Buffers &buffers, const Residual &residual) const override {
+    Values now{packedA.get(buffers.ins[0], buffers.scratch), nullptr, nullptr, buffers, residual};
     if (!ordered)
       now.b = packedB.get(buffers.ins[1], buffers.scratch);
     if (bias >= 0)
@@ -91,6 +95,7 @@ private:
     const std::byte *a, *b;
     const float *bias;
     const Buffers &buffers;
+    const Residual &residual;
   };
 
   /// A block of rows of the left operand: given for the first one, copied for the others.
@@ -132,7 +137,13 @@ private:
   /// a panel in the first.
   void cut() {
     constexpr int64_t cacheBytes = 1 << 20;
-    const int64_t chunk = unit == Unit::F32 ? 128 : 256; // 32 KB, or 16
+    int64_t chunk = unit == Unit::F32 ? 128 : 256; // 32 KB, or 16
+    // If all of k is multiplied at once, the sums of a step are finished in the first-level cache. The panels are read
+    // again for each step.
+    stepByStep = unit == Unit::BF16 && keepsPanels && p.m > panels::blockRows(unit) &&
+                 depth <= (panels::wholeTiles(unit) ? shallow : chunk) && panelCount * panelBytes <= cacheBytes / 2;
+    if (stepByStep)
+      chunk = depth;
     const int64_t most = panels::blockRows(unit);
     // Rows that are copied for each block stay in cache.
     const int64_t mostRows =
@@ -149,7 +160,8 @@ private:
     depthPerBlock =
         ceilDivide(cutInto(ceilDivide(depth * rowsPerBlock * bytes, ofLeft)), depthPerChunk) * depthPerChunk;
     depthPerBlock = std::min(depth, depthPerBlock);
-    sumBytes = ceilDivide(rowsPerBlock, step) * step * width * static_cast<int64_t>(sizeof(float));
+    rowsAtOnce = stepByStep ? step : rowsPerBlock;
+    sumBytes = ceilDivide(rowsAtOnce, step) * step * width * static_cast<int64_t>(sizeof(float));
     atOnce = std::min(panels::panelsTogether(unit, p.m), panelCount);
     together = depth <= depthPerBlock ? atOnce : std::clamp<int64_t>((cacheBytes / 2) / sumBytes, atOnce, panelCount);
     sums = slot.take(static_cast<size_t>(together * sumBytes));
@@ -344,6 +356,17 @@ private:
                            : right == Right::Before ? now.buffers.scratch + rightPlace
                                                     : nullptr;
     Upcoming upcoming;
+    if (stepByStep) {
+      auto *c = reinterpret_cast<float *>(scratch + sums);
+      for (int64_t at = 0; at < rows; at += step)
+        for (int64_t panel = first; panel < last; ++panel) {
+          const int64_t count = std::min(step, rows - at);
+          multiply(session, left, {at, at + count}, all + (matrix * panelCount + panel) * panelBytes, 1,
+                   std::min(width, p.n - panel * width), 0, at == 0, c, upcoming);
+          finish(now, c, batch * p.m + row + at, count, panel);
+        }
+      return;
+    }
     for (int64_t group = first; group < last; group += together)
       for (int64_t from = 0; from < depth; from += depthPerBlock)
         for (int64_t panel = group, end = std::min(last, group + together), count = 0; panel < end; panel += count) {
@@ -360,8 +383,8 @@ private:
           const std::byte *b = all ? all + (matrix * panelCount + panel) * panelBytes + from * rowBytes
                                    : scratch + rightPlace + place * pieceBytes;
           auto *c = reinterpret_cast<float *>(scratch + sums + (panel - group) * sumBytes);
-          multiply(session, left, b, count, std::min(width, p.n - (panel + count - 1) * width), from, all != nullptr, c,
-                   upcoming);
+          multiply(session, left, {0, rows}, b, count, std::min(width, p.n - (panel + count - 1) * width), from,
+                   all != nullptr, c, upcoming);
           for (int64_t i = 0; i < count && from + depthPerBlock >= depth; ++i)
             finish(now, c + i * sumBytes / 4, batch * p.m + row, rows, panel + i);
         }
@@ -381,11 +404,15 @@ private:
     return next;
   }
 
-  /// Adds to the sums of `count` panels, up to `atOnce`, the last one with `columns` columns, those of k in [from, from
+  struct Rows {
+    int64_t begin, end;
+  };
+  /// Adds to the sums of some rows of the left operand (c: of the first of them) and of `count` panels, up to `atOnce`,
+  /// the last one with `columns` columns, those of k in [from, from
   /// + depthPerBlock), to the first of which `panel` points.
-  void multiply(const panels::Session &session, const Left &left, const std::byte *panel, int64_t count,
+  void multiply(const panels::Session &session, const Left &left, Rows which, const std::byte *panel, int64_t count,
                 int64_t columns, int64_t from, bool ahead, float *c, Upcoming &upcoming) const {
-    const int64_t rows = left.rows, steps = ceilDivide(rows, step);
+    const int64_t rows = which.end - which.begin, steps = ceilDivide(rows, step);
     const panels::Rows inPlace = panels::rowsInPlace(p.aRow * bytes), copied = panels::rowsCopied(unit, p.k);
     for (int64_t k = from; k < std::min(depth, from + depthPerBlock); k += depthPerChunk) {
       panels::Block work{};
@@ -400,8 +427,8 @@ private:
       // The following data is needed soon: each group of rows prefetches a share of it.
       work.nextBytes = ahead ? ceilDivide(work.k * rowBytes, steps * 64) * 64 : 0;
       work.next = work.panel + (rows <= 16 ? nearBytes : aheadBytes);
-      for (int64_t at = 0; at < rows; at += step, work.next += work.nextBytes) {
-        const int64_t stepRows = std::min(step, rows - at);
+      for (int64_t at = which.begin; at < which.end; at += step, work.next += work.nextBytes) {
+        const int64_t stepRows = std::min(step, which.end - at);
         const bool isCopy = at >= left.inPlace;
         const int64_t row = isCopy ? at - left.inPlace : at;
         work.where = isCopy ? copied : inPlace;
@@ -410,7 +437,7 @@ private:
             (unit == Unit::F32 ? row * work.where.row + k * bytes
                                : row / 16 * work.where.tile + row % 16 * work.where.row + k / 32 * work.where.step);
         work.rows = session.rowsFor(stepRows);
-        work.c = c + at * width;
+        work.c = c + (at - which.begin) * width;
         if (!ahead) {
           work.nextBytes = 0;
           upcoming.bring(work);
@@ -422,11 +449,13 @@ private:
 
   /// The steps from a block of sums to the result.
   void finish(const Values &now, float *c, int64_t row, int64_t rows, int64_t panel) const {
+    const int64_t first = (row * p.n + panel * width) * producedBytes;
     finishing(c, now.bias ? now.bias + panel * width : nullptr, rows, std::min(width, p.n - panel * width),
-              now.buffers.outs[0] + (row * p.n + panel * width) * producedBytes, p.n * producedBytes);
+              now.buffers.outs[0] + first, p.n * producedBytes, now.residual.from(first));
   }
 
   static constexpr int64_t aheadBytes = 49152, nearBytes = 4096;
+  static constexpr int64_t shallow = 512; // of which rows and a panel fit in the first-level cache
   Product p;
   Unit unit;
   std::shared_ptr<const LeftRows> leftRows;
@@ -442,6 +471,8 @@ private:
   bool keepsPanels = false; // of constants
   ScratchLayout layout, slot;
   library::Packed packedA, packedB, packedBias;
+  bool stepByStep = false;
+  int64_t rowsAtOnce; // whose sums are kept
   int64_t step, rowsPerBlock, rowBlocks, depthPerBlock, depthPerChunk;
   int64_t together, sumBytes; // panels whose sums are kept from one block of k to the next
   int64_t atOnce;             // panels that are read side by side

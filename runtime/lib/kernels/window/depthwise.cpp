@@ -1,11 +1,13 @@
 //===- depthwise.cpp - convolutions of as many groups as channels -----------===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// For bf16 with AVX2, or AVX-512 without products of bf16. Each channel has its own window, so each value that is read
-// is used little: images are widened in registers and results rounded in cache, and nothing else goes through memory.
+// For bf16. Each channel has its own window, so each value that is read is used little: images are widened and results
+// rounded in registers or in cache, and nothing else goes through memory. The usual windows are computed in lines with
+// AVX-512 (`core/panels/depthwise.h`). The rest is for CPUs without products of bf16.
 //
 //===----------------------------------------------------------------------===//
 
+#include "core/panels/depthwise.h"
 #include "core/library.h"
 #include "kernels/elementwise/elementwise.h"
 #include "kernels/elementwise/epilogue.h"
@@ -39,6 +41,20 @@ template <int width> [[gnu::always_inline]] inline Floats<width> read(const uint
   Floats<width> values;
   std::memcpy(&values, &words, sizeof(values));
   return values;
+}
+
+/// Elements [begin, end).
+struct Range {
+  int64_t begin, end;
+  int64_t size() const { return end - begin; }
+};
+
+/// The elements under the window along `axis` that are inside of the image, if it begins at `start`.
+Range inside(const Axis &axis, int64_t start) {
+  const int64_t first = start < 0 ? (-start + axis.dilation - 1) / axis.dilation : 0;
+  const int64_t room = axis.size - start;
+  const int64_t last = room <= 0 ? 0 : std::min(axis.kernel, (room - 1) / axis.dilation + 1);
+  return {std::min(first, last), last};
 }
 
 /// Convolves images of bf16.
@@ -104,11 +120,6 @@ private:
     const float *bias;    // or none
     std::byte *result;
   };
-  struct Range {
-    int64_t begin, end;
-    int64_t size() const { return end - begin; }
-  };
-
   /// Weights [channels, 1, window] as [window, channels].
   void order(const std::byte *from, std::byte *to) const {
     const auto *values = reinterpret_cast<const float *>(from);
@@ -117,14 +128,6 @@ private:
     for (int64_t c = 0; c < channels; ++c)
       for (int64_t t = 0; t < taps; ++t)
         target[t * channels + c] = values[c * taps + t];
-  }
-
-  /// The elements under the window along `axis`, if it begins at `start`.
-  static Range inside(const Axis &axis, int64_t start) {
-    const int64_t first = start < 0 ? (-start + axis.dilation - 1) / axis.dilation : 0;
-    const int64_t room = axis.size - start;
-    const int64_t last = room <= 0 ? 0 : std::min(axis.kernel, (room - 1) / axis.dilation + 1);
-    return {std::min(first, last), last};
   }
 
   /// The elements under one position of the window, or under adjacent ones.
@@ -222,18 +225,120 @@ private:
   size_t orderedPlace = 0;       // of others
 };
 
+/// Convolves images of bf16 line by line.
+class DepthwiseLines final : public Kernel {
+public:
+  DepthwiseLines(const OpCall &call, const Convolution &c, panels::Depthwise compute, std::string_view activation)
+      : compute(compute), relu(!activation.empty()), relu6(activation == "relu6"), channels(c.window.channels),
+        batch(c.window.batch), across(c.window.axes.back()), taps(c.window.area()),
+        vectors((channels + width - 1) / width), biased(optionalOperand(call, 2) != nullptr) {
+    if (c.window.axes.size() == 2)
+      down = c.window.axes.front();
+    weights = library::Packed(call, 1, DataType::Float32, layout);
+    if (biased) {
+      bias = library::Packed(call, 2, DataType::Float32, layout);
+      biasPlace = layout.take(static_cast<size_t>(vectors * width) * sizeof(float));
+    }
+    const auto bytes = static_cast<size_t>(vectors * taps * width) * sizeof(float);
+    // Few lines are divided, so that threads get as much of them each.
+    constexpr int64_t manyItems = 24, fewVectors = 4;
+    parts = std::clamp<int64_t>(manyItems / (batch * down.out), 1, (vectors + fewVectors - 1) / fewVectors);
+    if (!weights.constantValues()) {
+      orderedPlace = layout.take(bytes);
+      return;
+    }
+    ordered = library::AlignedBytes(bytes);
+    order(weights.constantValues(), taps, ordered.data());
+    weights.discard();
+  }
+
+  size_t scratchBytes() const override { return layout.bytes(); }
+  bool reads(size_t operand) const override {
+    return operand == 0 || (operand == 1 ? !ordered : operand == 2 && bias.reads());
+  }
+
+  void run(const Buffers &buffers) const override {
+    const std::byte *filter = ordered.data();
+    if (!ordered) {
+      order(weights.get(buffers.ins[1], buffers.scratch), taps, buffers.scratch + orderedPlace);
+      filter = buffers.scratch + orderedPlace;
+    }
+    if (biased)
+      order(bias.get(buffers.ins[2], buffers.scratch), 1, buffers.scratch + biasPlace);
+    const int64_t pixelBytes = channels * 2, lineBytes = across.size * pixelBytes;
+    const int64_t work = std::max<int64_t>(1, across.out * vectors * width * taps / parts);
+    parallelFor(batch * down.out * parts, 1 + 65536 / work, [&](int64_t begin, int64_t end) {
+      for (int64_t item = begin; item < end; ++item) {
+        const int64_t row = item / parts, part = item % parts;
+        const int64_t image = row / down.out, top = row % down.out * down.stride - down.low;
+        const Range rows = inside(down, top);
+        panels::DepthwiseLine line{};
+        line.image = buffers.ins[0] + (image * down.size + top + rows.begin * down.dilation) * lineBytes -
+                     across.low * pixelBytes;
+        line.rows = rows.size();
+        line.rowBytes = down.dilation * lineBytes;
+        line.low = across.low;
+        line.size = across.size;
+        line.results = across.out;
+        line.channels = channels;
+        line.first = vectors * part / parts;
+        line.last = vectors * (part + 1) / parts;
+        line.weights = reinterpret_cast<const float *>(filter) + rows.begin * across.kernel * width;
+        line.vectorWeights = taps * width;
+        line.bias = biased ? reinterpret_cast<const float *>(buffers.scratch + biasPlace) : nullptr;
+        line.to = buffers.outs[0] + row * across.out * pixelBytes;
+        line.relu = relu;
+        line.relu6 = relu6;
+        compute(line);
+      }
+    });
+  }
+
+private:
+  static constexpr int64_t width = panels::depthwiseWidth;
+
+  /// Values [channels, count] as [vector, count, width], even channels first, with zeros for those that do not exist.
+  void order(const std::byte *from, int64_t count, std::byte *to) const {
+    const auto *values = reinterpret_cast<const float *>(from);
+    auto *target = reinterpret_cast<float *>(to);
+    for (int64_t v = 0; v < vectors; ++v)
+      for (int64_t i = 0; i < count; ++i)
+        for (int64_t lane = 0; lane < width; ++lane, ++target) {
+          const int64_t channel = v * width + lane % (width / 2) * 2 + lane / (width / 2);
+          *target = channel < channels ? values[channel * count + i] : 0.0f;
+        }
+  }
+
+  panels::Depthwise compute;
+  bool relu, relu6;
+  int64_t channels, batch;
+  Axis down{1, 1, 1, 1, 0, 0, 1}, across; // of sequences, the first has one element
+  int64_t taps, vectors, parts;           // parts: of the channels of a line, that threads compute
+  bool biased;
+  ScratchLayout layout;
+  library::Packed weights, bias;
+  library::AlignedBytes ordered; // constants
+  size_t orderedPlace = 0, biasPlace = 0;
+};
+
 } // namespace
 
 std::unique_ptr<Kernel> makeDepthwiseConvolution(const OpCall &call, const Convolution &c) {
   // Measured: the library's f32, conversions included, is faster with 49 taps, and with few or odd channels.
   constexpr int64_t mostTaps = 25, fewChannels = 16;
-  if (usesBf16() || c.out < fewChannels || c.out % vector != 0 || operand(call, 0).dtype != DataType::BFloat16 ||
-      c.transposed || c.window.axes.size() > 2 || c.groups != c.window.channels || c.out != c.groups ||
-      c.window.area() > mostTaps)
+  if (c.out < fewChannels || operand(call, 0).dtype != DataType::BFloat16 || c.transposed || c.window.axes.size() > 2 ||
+      c.groups != c.window.channels || c.out != c.groups)
     return nullptr;
   const DataType produced = result(call).dtype == DataType::BFloat16 ? DataType::BFloat16 : DataType::Float32;
-  return withEpilogue(call, std::make_unique<DepthwiseConvolution>(call, c, produced, activationOf(call)), produced,
-                      {});
+  const std::string activation = activationOf(call);
+  const Axis &across = c.window.axes.back();
+  if (produced == DataType::BFloat16 && across.dilation == 1 &&
+      (activation.empty() || activation == "relu" || activation == "relu6"))
+    if (const panels::Depthwise compute = panels::findDepthwise(across.kernel, across.stride))
+      return withEpilogue(call, std::make_unique<DepthwiseLines>(call, c, compute, activation), produced, {});
+  if (usesBf16() || c.out % vector != 0 || c.window.area() > mostTaps)
+    return nullptr;
+  return withEpilogue(call, std::make_unique<DepthwiseConvolution>(call, c, produced, activation), produced, {});
 }
 
 } // namespace tt::ttnn

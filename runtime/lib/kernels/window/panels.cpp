@@ -12,7 +12,7 @@
 #include "core/panels/panels.h"
 #include "core/library.h"
 #include "kernels/elementwise/epilogue.h"
-#include "kernels/elementwise/sums.h"
+#include "kernels/elementwise/residual.h"
 #include "kernels/window/convolution.h"
 #include "kernels/window/images.h"
 #include "tt/parallel.h"
@@ -101,7 +101,7 @@ bool gathersWindows(const Window &window) {
   return time > static_cast<double>(window.positions()) * static_cast<double>(window.area());
 }
 
-class PanelConvolution final : public Kernel {
+class PanelConvolution final : public Kernel, public AddsResidual {
 public:
   PanelConvolution(const OpCall &call, const Convolution &c, DataType produced, const std::string &activation)
       : channels(c.window.channels), out(c.out), taps(c.window.area()), tile(panels::tileApart()),
@@ -130,8 +130,12 @@ public:
     return operand == 0 || (operand == 1 ? !packed : operand == 2 && bias.reads());
   }
 
-  void run(const Buffers &buffers) const override {
-    Values now{nullptr, packed.data(), nullptr, buffers.outs[0]};
+  bool addsResidual(DataType type) const override { return finish.adds(type); }
+
+  void run(const Buffers &buffers) const override { runAdding(buffers, {}); }
+
+  void runAdding(const Buffers &buffers, const Residual &residual) const override {
+    Values now{nullptr, packed.data(), nullptr, buffers.outs[0], residual};
     if (!packed) {
       pack(weights.get(buffers.ins[1], buffers.scratch), 0, panelCount, buffers.scratch + packedPlace);
       now.weights = buffers.scratch + packedPlace;
@@ -139,7 +143,9 @@ public:
     if (biased)
       now.bias = reinterpret_cast<const float *>(bias.get(buffers.ins[2], buffers.scratch));
     const std::byte *given = buffers.ins[0];
-    for (int64_t piece = 0; piece < pieces; ++piece, given += givenBytes, now.result += rowsOfPiece * resultRow()) {
+    const int64_t pieceBytes = rowsOfPiece * resultRow();
+    for (int64_t piece = 0; piece < pieces; ++piece, given += givenBytes, now.result += pieceBytes) {
+      now.residual = residual.from(piece * pieceBytes);
       now.images = given;
       if (images) {
         images->run(given, buffers.scratch + imagesPlace);
@@ -167,6 +173,7 @@ private:
     const std::byte *weights; // as panels
     const float *bias;
     std::byte *result;
+    Residual residual;
   };
 
   /// Results in a box, whose windows have the same elements in the image. A window consists of lines of contiguous
@@ -417,8 +424,9 @@ private:
         const int64_t apart = at + 1 < end ? results[at + 1] - results[at] : 1;
         for (count = 1; at + count < end && results[at + count] - results[at + count - 1] == apart;)
           ++count;
-        finish(sums + at * width, bias, count, columns,
-               now.result + results[at] * resultRow() + firstColumn * producedBytes, apart * resultRow());
+        const int64_t first = results[at] * resultRow() + firstColumn * producedBytes;
+        finish(sums + at * width, bias, count, columns, now.result + first, apart * resultRow(),
+               now.residual.from(first));
       }
     };
     if (box.depth == 0) {

@@ -134,6 +134,9 @@ std::unique_ptr<Kernel> makeTileConvolution(const OpCall &call, const Convolutio
   const Window &window = c.window;
   const bool onePixel = std::ranges::all_of(
       window.axes, [](const Axis &a) { return a.kernel == 1 && a.stride == 1 && a.low == 0 && a.high == 0; });
+  if (!onePixel)
+    if (auto kernel = makePlaneConvolution(call, c))
+      return kernel;
   Product p{};
   p.m = window.positions();
   p.n = c.out;
