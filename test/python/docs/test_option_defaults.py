@@ -30,6 +30,7 @@ BASES: tuple[dict[str, str], ...] = (
     {"optimization-level": "2", "enable-trace": "true"},
     {"optimization-level": "2", "enable-decision-trace": "true"},
     {"ttnn-perf-metrics-enabled": "true"},
+    {"enable-create-d2m-subgraphs": "true"},
     {"enable-auto-sharding": "true"},
     {"load-input-tensors-from-disk": "true"},
     {"tuplify-input-if-empty": "true"},

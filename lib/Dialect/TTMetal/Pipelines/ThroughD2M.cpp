@@ -17,8 +17,8 @@ namespace {
 /// The functions are lowered in a module of their own: passes on modules would take the others for programs of kernels.
 struct ThroughD2M : PassWrapper<ThroughD2M, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ThroughD2M)
-  explicit ThroughD2M(bool fuses) : fuses(fuses) {}
-  ThroughD2M(const ThroughD2M &other) : PassWrapper(other), fuses(other.fuses) {}
+  explicit ThroughD2M(bool isFused) { fuses = isFused; }
+  ThroughD2M(const ThroughD2M &other) : PassWrapper(other) {}
 
   StringRef getArgument() const override { return "ttnn-through-d2m"; }
   StringRef getDescription() const override { return "Lower the functions of ttnn.d2m_subgraph to kernels"; }
@@ -76,7 +76,8 @@ private:
     return manager;
   }
 
-  bool fuses;
+  Option<bool> fuses{*this, "enable-elementwise-fusion",
+                     llvm::cl::desc("Compute chains of elementwise ops in one kernel"), llvm::cl::init(false)};
 };
 } // namespace
 
