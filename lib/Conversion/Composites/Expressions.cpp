@@ -67,7 +67,12 @@ template <class OpT> static Tensor reduction(Tensor x, ArrayRef<int64_t> dims) {
 }
 
 Tensor Tensor::as(Type element) const { return {castTo(e->builder, e->loc, value, element), e}; }
-Tensor Tensor::wide() const { return isa<FloatType>(type().getElementType()) ? as(e->builder.getF32Type()) : *this; }
+Tensor Tensor::wide() const {
+  const Type element = type().getElementType();
+  if (element.isInteger(1))
+    return as(e->builder.getI32Type());
+  return isa<FloatType>(element) ? as(e->builder.getF32Type()) : *this;
+}
 
 Tensor Tensor::operator+(Tensor other) const { return binary<ttir::AddOp>(*this, other); }
 Tensor Tensor::operator-(Tensor other) const { return binary<ttir::SubtractOp>(*this, other); }

@@ -169,7 +169,8 @@ private:
       return e(ttir::BitwiseAndOp::create(builder, e.loc, x.type(), x.value, e.full(mask, x).value));
     };
     const Type out = op.getType().getElementType();
-    const int64_t outPieces = llvm::divideCeil(bitsOf(out), pieceBits);
+    const int64_t outBits = out.isInteger(1) ? 32 : bitsOf(out); // true for any sum but 0
+    const int64_t outPieces = llvm::divideCeil(outBits, pieceBits);
     const Type word = bitsOf(out) == 32 ? out : Type(builder.getI32Type());
     // The pieces of both operands, and where K is.
     const auto piecesOf = [&](Tensor x) {
@@ -208,7 +209,7 @@ private:
     }
     if (!result) // no steps
       result = e.full(0, {op, &e});
-    return (bitsOf(out) < 32 ? lowBits(result->as(word), bitsOf(out)) : *result).as(out).value;
+    return (outBits < 32 ? lowBits(result->as(word), outBits) : *result).as(out).value;
   }
 
   /// The largest number of tiles of K, of `bytes` each in both operands, for which circular buffers have room.

@@ -153,12 +153,14 @@ template <class OpT> struct LowerReduction : TilePattern<OpT> {
   }
 
 private:
+  /// Whether values may be negative; those of booleans are not.
+  static bool hasSign(IntegerType type) { return !type.isUnsigned() && type.getWidth() > 1; }
   /// Returns the identity of the join for a type.
   static double identityOf(Type element) {
     if (isa<FloatType>(element) || std::isfinite(Joining<OpT>::identity))
       return Joining<OpT>::identity;
     auto integer = cast<IntegerType>(element);
-    return integer.isUnsigned() ? 0 : -std::ldexp(1.0, static_cast<int>(integer.getWidth()) - 1);
+    return hasSign(integer) ? -std::ldexp(1.0, static_cast<int>(integer.getWidth()) - 1) : 0;
   }
 
   /// [n, rows, columns], of whole tiles of rows, reduced over n.
@@ -189,7 +191,7 @@ private:
     TypedAttr value;
     if (auto integer = dyn_cast<IntegerType>(type.getElementType())) {
       const unsigned width = integer.getWidth();
-      const APInt least = integer.isUnsigned() ? APInt::getZero(width) : APInt::getSignedMinValue(width);
+      const APInt least = hasSign(integer) ? APInt::getSignedMinValue(width) : APInt::getZero(width);
       value = IntegerAttr::get(integer, std::isinf(Joining<OpT>::identity)
                                             ? least
                                             : APInt(width, static_cast<uint64_t>(Joining<OpT>::identity)));

@@ -325,3 +325,56 @@ def test_a_cache_that_is_an_argument_is_written() -> None:
     expected[:, :, 3] = 1
     same(torch.from_dlpack(rt.runtime.to_host(output)[0]), expected)
     same(torch.from_dlpack(rt.runtime.to_host(given[0])[0]), expected)
+
+
+BOOLEANS = """
+func.func @main(%a: tensor<40x70x{type}>, %b: tensor<40x70x{type}>, %p: tensor<40x70xi1>)
+    -> (tensor<40x70x{type}>, tensor<40x70xi1>, tensor<40x70xi1>, tensor<40x70x{type}>, tensor<40xi1>, tensor<70xi1>,
+        tensor<70x40xi1>, tensor<40x71xi1>, tensor<40x70xi1>) {{
+  %0 = "ttir.gt"(%a, %b) : (tensor<40x70x{type}>, tensor<40x70x{type}>) -> tensor<40x70xi1>
+  %1 = "ttir.where"(%0, %a, %b) : (tensor<40x70xi1>, tensor<40x70x{type}>, tensor<40x70x{type}>) -> tensor<40x70x{type}>
+  %2 = "ttir.logical_and"(%0, %p) : (tensor<40x70xi1>, tensor<40x70xi1>) -> tensor<40x70xi1>
+  %3 = "ttir.typecast"(%a) : (tensor<40x70x{type}>) -> tensor<40x70xi1>
+  %4 = "ttir.typecast"(%2) : (tensor<40x70xi1>) -> tensor<40x70x{type}>
+  %5 = "ttir.reduce_and"(%0) <{{dim_arg = [1 : i32], keep_dim = false}}> : (tensor<40x70xi1>) -> tensor<40xi1>
+  %6 = "ttir.reduce_or"(%2) <{{dim_arg = [0 : i32], keep_dim = false}}> : (tensor<40x70xi1>) -> tensor<70xi1>
+  %7 = "ttir.permute"(%p) <{{permutation = array<i64: 1, 0>}}> : (tensor<40x70xi1>) -> tensor<70x40xi1>
+  %8 = "ttir.pad"(%p) <{{padding = array<i32: 0, 0, 0, 1>, value = 1.0 : f32}}> : (tensor<40x70xi1>) -> tensor<40x71xi1>
+  %9 = "ttir.bitwise_not"(%0) : (tensor<40x70xi1>) -> tensor<40x70xi1>
+  %c = "ttir.constant"() <{{value = dense<[[true], [false]]> : tensor<2x1xi1>}}> : () -> tensor<2x1xi1>
+  %d = "ttir.repeat"(%c) <{{repeat_dimensions = array<i64: 20, 70>}}> : (tensor<2x1xi1>) -> tensor<40x70xi1>
+  %10 = "ttir.logical_xor"(%9, %d) : (tensor<40x70xi1>, tensor<40x70xi1>) -> tensor<40x70xi1>
+  return %1, %2, %3, %4, %5, %6, %7, %8, %10 : tensor<40x70x{type}>, tensor<40x70xi1>, tensor<40x70xi1>,
+    tensor<40x70x{type}>, tensor<40xi1>, tensor<70xi1>, tensor<70x40xi1>, tensor<40x71xi1>, tensor<40x70xi1>
+}}
+"""
+
+
+@pytest.mark.parametrize("options", ["", "override-device-shape=1,1", "enable-elementwise-fusion=false"])
+@pytest.mark.parametrize("name", ["f32", "bf16", "si32"])
+def test_booleans_between_ops_and_of_programs(name: str, options: str) -> None:
+    dtype = {"f32": torch.float32, "bf16": torch.bfloat16, "si32": torch.int32}[name]
+    a, b = (torch.randint(-2, 3, (40, 70), generator=torch.Generator().manual_seed(seed)).to(dtype) for seed in (1, 2))
+    if dtype.is_floating_point:
+        a = a * 0.25  # true below 1 as well
+    a[7] = 3  # a row that is greater than all of b
+    p = torch.rand((40, 70), generator=torch.Generator().manual_seed(3)) < 0.3
+    module = ir.Module.parse(BOOLEANS.format(type=name), ir.Context())
+    passes.ttir_to_ttmetal_pipeline(module, options)
+    metal = rt.binary.load_binary_from_bytes(passes.ttmetal_to_flatbuffer_bin(module), allow_native=True)
+    greater = a > b
+    even = (torch.arange(40) % 2 == 0)[:, None]
+    expected = [
+        torch.where(greater, a, b),
+        greater & p,
+        a.bool(),
+        (greater & p).to(dtype),
+        greater.all(1),
+        (greater & p).any(0),
+        p.T,
+        torch.nn.functional.pad(p, (0, 1), value=True),
+        ~greater ^ even,
+    ]
+    for found, each in zip(submitted(metal, [a, b, p]), expected, strict=True):
+        assert found.dtype == each.dtype
+        same(found, each)

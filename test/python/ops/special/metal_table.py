@@ -23,9 +23,17 @@ from op_rows import Case
 from ttmlir import passes
 from ttmlir.ir import MLIRError
 
-DTYPES = ("f32", "bf16", "bfp8", "i32", "u32", "u16", "u8")
+DTYPES = ("f32", "bf16", "bfp8", "i32", "u32", "u16", "u8", "i1")
 BLOCKS = "bfp8"  # ops of f32, with all floats in blocks: compared with target ttnn, which rounds the same operands
-UNSIGNED = ("u32", "u16", "u8")  # of ops that have i32
+INTEGERS = ("i32", "u32", "u16", "u8", "i1")  # of ops that have i32
+# Ops that PyTorch lacks for booleans, and those with numbers or positions above 1.
+NOT_OF_BOOLEANS = {
+    "ttir." + op
+    for op in (
+        *("abs", "arange", "argmax", "logical_left_shift", "logical_right_shift", "neg", "relu", "right_shift"),
+        *("slice_dynamic", "subtract"),
+    )
+}
 GRIDS = {
     "1x1": "1,1",
     "1x8": "1,8",
@@ -64,7 +72,9 @@ def options(dtype: str, grid: str) -> str:
 
 def entries(op: str, dtype: str) -> list[Entry]:
     made = TABLE[op]
-    if ("f32" if dtype == BLOCKS else "i32" if dtype in UNSIGNED else dtype) not in made.dtypes:
+    if ("f32" if dtype == BLOCKS else "i32" if dtype in INTEGERS else dtype) not in made.dtypes:
+        return []
+    if dtype == "i1" and op in NOT_OF_BOOLEANS:
         return []
     cases = list(made.cases)
     if made.is_unary and all(isinstance(each.operands, tuple) for each in cases):

@@ -77,3 +77,16 @@ func.func @constants(%x: tensor<f32>, %i: tensor<2xsi32>) -> (tensor<f32>, tenso
   %4 = "ttir.bitwise_and"(%i, %3) : (tensor<2xsi32>, tensor<2xsi32>) -> tensor<2xsi32>
   return %2, %4 : tensor<f32>, tensor<2xsi32>
 }
+
+// A boolean is a byte of a tile.
+// CHECK-LABEL: func.func @booleans
+// CHECK-SAME: %[[X:.*]]: memref<40x70xf32>, %[[P:.*]]: memref<40x70xi1>) -> memref<40x70xi1>
+func.func @booleans(%x: tensor<40x70xf32>, %p: tensor<40x70xi1>) -> tensor<40x70xi1> {
+  // CHECK: "d2m.tile_gt"(%{{.*}}) : (!ttcore.tile<32x32, f32>, !ttcore.tile<32x32, f32>) -> !ttcore.tile<32x32, i1>
+  %0 = "ttir.gt"(%x, %x) : (tensor<40x70xf32>, tensor<40x70xf32>) -> tensor<40x70xi1>
+  // CHECK: "d2m.tile_logical_not"(%{{.*}}) : (!ttcore.tile<32x32, i1>) -> !ttcore.tile<32x32, i1>
+  %1 = "ttir.bitwise_not"(%p) : (tensor<40x70xi1>) -> tensor<40x70xi1>
+  // CHECK: "d2m.tile_logical_and"
+  %2 = "ttir.logical_and"(%0, %1) : (tensor<40x70xi1>, tensor<40x70xi1>) -> tensor<40x70xi1>
+  return %2 : tensor<40x70xi1>
+}

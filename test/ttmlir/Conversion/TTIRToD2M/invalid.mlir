@@ -16,9 +16,9 @@ func.func @mixed(%x: tensor<32x32xf32>, %y: tensor<32x32xi32>) -> tensor<32x32xf
 
 // -----
 
-// expected-error @+1 {{tensor<4xi1> has elements that cores do not compute with; expected f32, bf16, i32, ui32, ui16, ui8, bfp_bf8 or bfp_bf4}}
-func.func @type(%x: tensor<4xi1>) -> tensor<4xi1> {
-  return %x : tensor<4xi1>
+// expected-error @+1 {{tensor<4xf16> has elements that cores do not compute with; expected f32, bf16, i32, ui32, ui16, ui8, i1, bfp_bf8 or bfp_bf4}}
+func.func @type(%x: tensor<4xf16>) -> tensor<4xf16> {
+  return %x : tensor<4xf16>
 }
 
 // -----

@@ -67,3 +67,12 @@ func.func @linear_bias(%a: tensor<4x8xbf16>, %w: tensor<8x8xbf16>, %b: tensor<2x
   %1 = "ttir.linear"(%a, %w, %r) : (tensor<4x8xbf16>, tensor<8x8xbf16>, tensor<8xbf16>) -> tensor<4x8xbf16>
   return %0, %1 : tensor<2x4x8xbf16>, tensor<4x8xbf16>
 }
+
+// CHECK-LABEL: func.func @complements
+func.func @complements(%p: tensor<4x8xi1>, %i: tensor<4x8xsi32>) -> (tensor<4x8xi1>, tensor<4x8xsi32>) {
+  // CHECK: "ttnn.logical_not"(%arg0)
+  %0 = "ttir.bitwise_not"(%p) : (tensor<4x8xi1>) -> tensor<4x8xi1>
+  // CHECK: "ttnn.bitwise_not"(%arg1)
+  %1 = "ttir.bitwise_not"(%i) : (tensor<4x8xsi32>) -> tensor<4x8xsi32>
+  return %0, %1 : tensor<4x8xi1>, tensor<4x8xsi32>
+}
