@@ -449,6 +449,8 @@ def range_of_number(instance: Instance, generator: random.Random) -> Iterator[Br
             at = generator.randrange(len(old))
             lists[f"{name}[{at}] = {each}"] = [*old[:at], each, *old[at + 1 :]]
         for what, numbers in lists.items():
+            if numbers == old:  # has that number already
+                continue
             yield what, instance.with_property(name, f"array<{listed[1]}: {', '.join(numbers)}>")
 
 
