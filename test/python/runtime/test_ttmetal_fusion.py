@@ -6,10 +6,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import _ttmlir_runtime as rt
 import pytest
 import torch
 from builder.base.builder_apis import build_module
-from op_cases import clone
+from op_cases import clone, device, execute
 from test_ttmetal_grid import Build, check
 from ttmlir import passes
 
@@ -144,3 +145,135 @@ def test_numbers_of_kernels() -> None:
         passes.ttir_to_ttmetal_pipeline(metal)
         found[name] = str(metal).count("ttmetal.enqueue_program")
     assert found == {"bias": 4, "norm": 12, "softmax": 7}
+
+
+def squares(b: Any, x: Any, y: Any) -> Any:
+    return b.sum(b.multiply(x, y), dim_arg=[-1], keep_dim=True)
+
+
+def exponentials(b: Any, x: Any, y: Any) -> Any:
+    """As of a softmax whose quotients are not needed: a chain with a broadcast column."""
+    return b.sum(b.exp(b.subtract(x, y)), dim_arg=[-1], keep_dim=True)
+
+
+def columns(b: Any, x: Any, y: Any) -> Any:
+    return b.max(b.add(b.abs(x), y), dim_arg=[-2], keep_dim=True)
+
+
+def matrices(b: Any, x: Any, y: Any) -> Any:
+    return b.mean(b.multiply(x, y), dim_arg=[-2, -1], keep_dim=True)
+
+
+def leading(b: Any, x: Any, y: Any) -> Any:
+    return b.sum(b.multiply(x, y), dim_arg=[0], keep_dim=True)
+
+
+def norm(b: Any, x: Any, y: Any) -> Any:
+    return b.rms_norm(b.add(x, y), [x.type.shape[-1]], epsilon=1e-2)
+
+
+def constants(b: Any, x: Any, y: Any) -> Any:
+    return b.sum(b.add(b.multiply(x, b.full(list(x.type.shape), x.type.element_type, 0.1)), y), dim_arg=[-1])
+
+
+# Programs whose reductions read values of their own, and how many kernels disappear with f32 and with bf16.
+REDUCED: list[tuple[Build, list[tuple[int, ...]], int, int]] = [
+    (squares, [(64, 128), (64, 128)], 1, 1),
+    (squares, [(3, 50, 64), (1, 1, 64)], 1, 1),
+    (squares, [(64, 2048), (64, 2048)], 1, 1),  # in chunks
+    (squares, [(2, 33, 1024), (2, 33, 1)], 1, 1),
+    (exponentials, [(64, 256), (64, 1)], 1, 1),
+    (columns, [(2, 128, 96), (2, 1, 96)], 1, 1),
+    (matrices, [(2, 64, 96), (2, 64, 96)], 1, 2),
+    (leading, [(40, 32, 64), (40, 32, 64)], 1, 1),
+    (norm, [(64, 512), (64, 512)], 1, 1),
+    (constants, [(64, 96), (64, 96)], 1, 1),
+]
+
+
+def bits_and_kernels(
+    cases: Sequence[tuple[Build, Sequence[tuple[int, ...]]]], dtype: torch.dtype, options: str
+) -> list[tuple[list[torch.Tensor], int, int]]:
+    """Outputs, number of kernels, and the most bytes of L1 of programs of two operands."""
+
+    def module(builder: Any) -> None:
+        for number, (build, shapes) in enumerate(cases):
+
+            def f(x: Any, y: Any, b: Any, build: Build = build) -> Any:
+                return build(b, x, y)
+
+            f.__name__ = f"case{number}"
+            builder.func(list(shapes), [dtype] * len(shapes))(f)
+
+    built, builder = build_module(module, "ttir")
+    metal = clone(built)
+    passes.ttir_to_ttmetal_pipeline(metal, options)
+    binary = rt.binary.load_binary_from_bytes(passes.ttmetal_to_flatbuffer_bin(metal), allow_native=True)
+    results = []
+    rt.runtime.set_perf_recording(True)
+    try:
+        for index, goldens in builder.golden_map[0].items():
+            found = [shards[0] for shards in execute(binary, index, goldens.inputs, (1, 1))]
+            report = rt.runtime.last_run(device((1, 1)))
+            kernels = sum(op.name == "EnqueueProgramCommand" for op in report.ops)
+            results.append((found, kernels, report.l1_peak_bytes_per_bank))
+    finally:
+        rt.runtime.set_perf_recording(False)
+    return results
+
+
+FUSED = "enable-eltwise-reduction-fusion=true"
+
+
+@pytest.mark.parametrize("options", ["", "override-device-shape=1,1", "force-spill-to-dram-if-legal=true"])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
+def test_reductions_compute_what_they_alone_read(dtype: torch.dtype, options: str) -> None:
+    """The same bits from fewer kernels."""
+    cases = [(build, shapes) for build, shapes, *_ in REDUCED]
+    separate = bits_and_kernels(cases, dtype, options)
+    fused = bits_and_kernels(cases, dtype, f"{options} {FUSED}".strip())
+    for (build, shapes, wide, narrow), (first, kernels, _), (second, fewer, _) in zip(
+        REDUCED, separate, fused, strict=True
+    ):
+        what = f"{build.__name__} {shapes}"
+        assert all(torch.equal(a, b) for a, b in zip(first, second, strict=True)), what
+        assert kernels - fewer == (wide if dtype is torch.float32 else narrow), what
+
+
+def test_a_reduction_of_its_own_values_takes_less_memory() -> None:
+    """The exponential of a product, half a MiB on one core, is never in a buffer as a whole."""
+
+    def build(b: Any, x: Any, y: Any) -> Any:
+        return b.sum(b.exp(b.matmul(x, y)), dim_arg=[-1], keep_dim=True)
+
+    case, one_core = [(build, [(256, 32), (32, 512)])], "override-device-shape=1,1"
+    [(_, _, separate)] = bits_and_kernels(case, torch.float32, one_core)
+    [(_, _, fused)] = bits_and_kernels(case, torch.float32, f"{one_core} {FUSED}")
+    assert separate >= 1 << 20
+    assert fused < separate - (1 << 18)
+
+
+def test_values_with_other_users_stay_in_buffers() -> None:
+    def build(b: Any, x: Any, y: Any) -> Any:
+        z = b.exp(b.multiply(x, y))
+        return b.div(z, b.sum(z, dim_arg=[-1], keep_dim=True))
+
+    case = [(build, [(64, 96), (64, 96)])]
+    [([separate], kernels, _)] = bits_and_kernels(case, torch.float32, "")
+    [([fused], same, _)] = bits_and_kernels(case, torch.float32, FUSED)
+    assert torch.equal(separate, fused)
+    assert kernels == same
+
+
+def test_producers_of_producers_without_elementwise_fusion() -> None:
+    """Only the last op of a chain is computed in the reduction; topk has long chains before its reductions."""
+
+    def build(b: Any, x: Any, y: Any) -> Any:
+        return b.topk(b.exp(b.sin(b.add(x, y))), k=4, dim=-1)[0]
+
+    case = [(exponentials, [(64, 256), (64, 1)]), (build, [(3, 32), (3, 32)])]
+    separate = bits_and_kernels(case, torch.float32, "enable-elementwise-fusion=false")
+    fused = bits_and_kernels(case, torch.float32, f"enable-elementwise-fusion=false {FUSED}")
+    for (first, kernels, _), (second, fewer, _) in zip(separate, fused, strict=True):
+        assert all(torch.equal(a, b) for a, b in zip(first, second, strict=True))
+        assert fewer < kernels

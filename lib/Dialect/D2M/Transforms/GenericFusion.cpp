@@ -272,7 +272,7 @@ struct GenericFusion : d2m::impl::D2MGenericFusionBase<GenericFusion> {
     if (enableEltwiseReductionFusion)
       for (GenericOp generic : llvm::to_vector(function.getOps<GenericOp>()))
         while (isReduction(generic)) {
-          GenericOp fused = fuseIntoReduction(generic);
+          GenericOp fused = fuseIntoReduction(generic, enableElementwiseFusion);
           if (!fused)
             break;
           generic = fused;
@@ -310,8 +310,8 @@ private:
   }
 
   /// Fuses the producer of an input into a reduction, which is replaced; null if there is none. Only the reduction
-  /// reads the producer's result.
-  static GenericOp fuseIntoReduction(GenericOp generic) {
+  /// reads the producer's result. `inRegisters`: the producer may take in its own producers first.
+  static GenericOp fuseIntoReduction(GenericOp generic, bool inRegisters) {
     for (auto [number, input] : llvm::enumerate(generic.getInputs())) {
       Value buffer = input;
       SmallVector<ViewLayoutOp> views;
@@ -331,8 +331,12 @@ private:
           }))
         continue;
       // What its own producers make can be rounded in the reduction's registers, which have 32 bits.
-      while (GenericOp fused = fuseInto(producer->generic, /*rounds=*/true))
+      while (inRegisters) {
+        GenericOp fused = fuseInto(producer->generic, /*rounds=*/true);
+        if (!fused)
+          break;
         producer = Elementwise::of(fused);
+      }
       if (!canMove(*producer, generic, /*pastConstants=*/true))
         continue;
       if (GenericOp fused = d2m::fuseIntoReduction(*producer, generic, static_cast<unsigned>(number))) {

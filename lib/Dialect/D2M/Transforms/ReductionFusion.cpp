@@ -62,10 +62,15 @@ struct Joining {
     });
     for (RemoteLoadOp load : loads) {
       auto loop = dyn_cast<scf::ForOp>(load->getParentOp());
-      const auto acquires = [](Block *block) { return !block->getOps<AcquireDstOp>().empty(); };
-      if (acquires(load->getBlock()) && !found.first)
+      // A loop before the section computes tiles of another producer.
+      const auto acquireOf = [](Block *block) {
+        auto acquires = block->getOps<AcquireDstOp>();
+        return acquires.empty() ? AcquireDstOp() : *acquires.begin();
+      };
+      AcquireDstOp outside = loop ? acquireOf(loop->getBlock()) : AcquireDstOp();
+      if (acquireOf(load->getBlock()) && !found.first)
         found.first = load;
-      else if (loop && acquires(loop->getBlock()) && !found.next)
+      else if (outside && outside->isBeforeInBlock(loop) && !found.next)
         found.next = load;
       else
         return std::nullopt;

@@ -1,5 +1,6 @@
 // RUN: ttmlir-opt %s --split-input-file --d2m-fe-pipeline --d2m-generic-fusion="enable-eltwise-reduction-fusion=true" | FileCheck %s
 // RUN: ttmlir-opt %s --split-input-file --d2m-fe-pipeline --d2m-generic-fusion="enable-eltwise-reduction-fusion=true" --d2m-be-pipeline --d2m-to-ttkernel-pipeline | FileCheck %s --check-prefix=KERNEL
+// RUN: ttmlir-opt %s --split-input-file --d2m-fe-pipeline="enable-elementwise-fusion=false" --d2m-generic-fusion="enable-elementwise-fusion=false enable-eltwise-reduction-fusion=true" | FileCheck %s --check-prefix=ALONE
 
 // The reduction reads the operands of the product, and reduces tiles of a circular buffer.
 // CHECK-LABEL: func.func @product
@@ -86,4 +87,20 @@ func.func @slower(%x: tensor<32x2048xf32>) -> tensor<32x1xf32> {
   %1 = "ttir.sin"(%0) : (tensor<32x2048xf32>) -> tensor<32x2048xf32>
   %2 = "ttir.sum"(%1) <{dim_arg = [1 : i32], keep_dim = true}> : (tensor<32x2048xf32>) -> tensor<32x1xf32>
   return %2 : tensor<32x1xf32>
+}
+
+// -----
+
+// Without elementwise fusion, the producer of a producer stays outside.
+// ALONE-LABEL: func.func @twice
+// ALONE: "d2m.tile_sin"
+// ALONE: d2m.generic {block_factors = [1, 1, 4]
+// ALONE-NOT: "d2m.tile_sin"
+// ALONE: "d2m.tile_exp"
+// ALONE: "d2m.tile_reduce_sum"
+func.func @twice(%x: tensor<64x128xf32>) -> tensor<64x1xf32> {
+  %0 = "ttir.sin"(%x) : (tensor<64x128xf32>) -> tensor<64x128xf32>
+  %1 = "ttir.exp"(%0) : (tensor<64x128xf32>) -> tensor<64x128xf32>
+  %2 = "ttir.sum"(%1) <{dim_arg = [1 : i32], keep_dim = true}> : (tensor<64x128xf32>) -> tensor<64x1xf32>
+  return %2 : tensor<64x1xf32>
 }
