@@ -97,7 +97,7 @@ Value tt::leaveTensor(OpBuilder &builder, Location loc, Value tiles, const Place
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// What a function takes and returns keeps, or gets, a layout; the ops in between compute values without.
+/// Arguments and results of a function keep, or get, a layout; the ops in between compute values without.
 struct CastTTNNLayouts : tt::impl::TTIRCastTTNNLayoutsBase<CastTTNNLayouts> {
   void runOnOperation() override {
     func::FuncOp function = getOperation();

@@ -249,9 +249,8 @@ private:
         return kernel.compileTimeArgs.push_back(argument(each));
       const size_t operand = operandOf(each, "operand_index");
       if (!pages[operand].cores.empty())
-        each.fail("operand_index", "is operand " + std::to_string(operand) +
-                                       ", which is sharded; expected one whose "
-                                       "pages are in the banks by turns");
+        each.fail("operand_index",
+                  "is operand " + std::to_string(operand) + ", which is sharded; expected an interleaved one");
       const InterleavedBuffer buffer{specs[operand].memory.buffer, addresses[operand], pages[operand].bytes, 0};
       for (uint32_t value : buffer.accessorArgs())
         kernel.compileTimeArgs.push_back(value);

@@ -105,10 +105,12 @@ void Planner::findWritten() {
   }
   created.written.assign(program.values.size(), false);
   for (const Operation &operation : program.operations)
-    for (int index : operation.info->writes)
-      if (static_cast<size_t>(index) < operation.ins.size() &&
-          operation.ins[static_cast<size_t>(index)] != absentOperand)
-        created.written[operation.ins[static_cast<size_t>(index)]] = true;
+    for (int index : operation.info->writes) {
+      // Of any number of operands, the last one.
+      const size_t written = index < 0 ? operation.ins.size() - 1 : static_cast<size_t>(index);
+      if (written < operation.ins.size() && operation.ins[written] != absentOperand)
+        created.written[operation.ins[written]] = true;
+    }
 }
 
 void Planner::findUses() {

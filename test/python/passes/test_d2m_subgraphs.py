@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels inside of TTNN programs: chains of elementwise ops, and whole programs, beside goldens and the library."""
+"""Kernels inside of TTNN programs: chains of elementwise ops and whole programs agree with goldens and the library."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -99,6 +100,40 @@ def integers(b: Any, x: Any, y: Any) -> Any:
 )
 def test_chains(shapes: Shapes, dtype: torch.dtype) -> None:
     check(chain, shapes, dtype)
+
+
+def rows() -> list[tuple[str, int]]:
+    """Returns (op, operands) of the tile operations."""
+    table = Path(__file__).resolve().parents[3] / "include" / "ttmlir" / "Target" / "TTMetal" / "TileOps.def"
+    found = re.findall(r"^TT_TILE_OP\((\w+), \w+, \w+, \w+, (\d)\)", table.read_text(), re.M)
+    return [(name, int(operands)) for name, operands in found]
+
+
+INTEGERS = re.compile("bitwise|shift")
+
+
+@pytest.mark.sampled(25)
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.int32])
+@pytest.mark.parametrize(("name", "operands"), rows())
+def test_every_tile_operation(name: str, operands: int, dtype: torch.dtype) -> None:
+    """A chain with the op has the values of the library's, with the same places of NaN and infinity."""
+    integral = dtype == torch.int32
+    if INTEGERS.search(name) and not integral:
+        dtype, integral = torch.int32, True
+
+    def build(b: Any, *arguments: Any) -> Any:
+        value = getattr(b, name)(*arguments)
+        return b.add(value, arguments[0]) if integral else b.abs(value)
+
+    module, golden = made(build, [(40, 70)] * operands, [dtype] * operands)
+    found, lowered = run(module, golden.inputs, SUBGRAPHS)
+    assert generics(lowered)
+    plain, _ = run(module, golden.inputs, "")
+    value, expected = found[0][0].double(), plain[0][0].double()
+    finite = torch.isfinite(expected)
+    assert torch.equal(value[~finite].nan_to_num(nan=7.0), expected[~finite].nan_to_num(nan=7.0))
+    step = {torch.float32: 2e-5, torch.bfloat16: 2**-6}.get(dtype, 0)
+    assert torch.allclose(value[finite], expected[finite], rtol=step, atol=step)
 
 
 @pytest.mark.parametrize("shapes", [[(64, 96), (64, 96)], [(3, 33, 65), (33, 65)]], ids=str)
