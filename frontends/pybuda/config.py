@@ -17,7 +17,7 @@ from ttmlir.options import CompileOptions
 from ttmlir.torch.cache import Cache
 
 from .capture.formats import DataFormat, MathFidelity, check_fidelity, check_float, check_format
-from .capture.trace import InputFormat, Precision
+from .capture.trace import NETLIST_TYPES, InputFormat, Precision
 from .enums import EPOCH_TYPES, CompileDepth, DeviceMode, DRAMPlacementAlgorithm, Named, PerfTraceLevel
 from .errors import OptionError, PyBudaError
 from .options.environment import AMP_SWITCHES, VARIABLES
@@ -439,7 +439,7 @@ def is_type_of_ops(name: Any) -> bool:
     from .capture.functions import LABELS  # imports this module
 
     low = name.lower()
-    own = {*LABELS.values(), *(op.lower() for op in OPS)}
+    own = {*LABELS.values(), *NETLIST_TYPES, *(op.lower() for op in OPS)}
     return low in own or any(callable(getattr(x, low, None)) for x in (torch, torch.nn.functional, torch.Tensor))
 
 

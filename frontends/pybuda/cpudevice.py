@@ -83,7 +83,7 @@ class CPUDevice(CompilingDevice):
         values = list(inputs)
         for module, part in zip(self.modules, self.split_state(state), strict=True):
             if isinstance(module, PyTorchModule):
-                values = leaves(called(module.module, part, values))
+                values = leaves(called(module.module, part, values, module.names_of(values)))
             else:
                 assert isinstance(module, FrameworkModule)
                 values = list(module.forward(*values))
@@ -101,7 +101,9 @@ class CPUDevice(CompilingDevice):
         with torch.set_grad_enabled(self.training):
             for module in self.modules:
                 assert isinstance(module, PyTorchModule | FrameworkModule)
-                values = list(module.forward(*values))
+                names = module.names_of(values)
+                by_name = dict(zip(names, values, strict=True)) if names is not None else {}
+                values = list(module.forward(**by_name) if by_name else module.forward(*values))
             if self.needs_targets():
                 values = self._loss(values, targets)
         if self.training:

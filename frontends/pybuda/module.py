@@ -27,6 +27,9 @@ class Module:
     inputs.
     """
 
+    takes_names = False  # of inputs that follow an argument of forward that is left out
+    named: list[str] | None = None  # names of the inputs, if such an argument was left out
+
     def __init__(self, name: str) -> None:
         if not isinstance(name, str) or not name:
             raise TypeError(f"a module's name is {name!r}; expected text")
@@ -63,6 +66,10 @@ class Module:
     def _parameters_of_forward(self) -> inspect.Signature:
         raise NotImplementedError
 
+    def names_of(self, inputs: Sequence[torch.Tensor]) -> list[str] | None:
+        """Returns the names by which forward takes these inputs, or None if it takes them in order."""
+        return self.named if self.named is not None and len(self.named) == len(inputs) else None
+
     def input_names(self, count: int) -> list[str]:
         """Returns names of the first inputs."""
         found: list[str] = []
@@ -71,6 +78,8 @@ class Module:
                 found += [f"{parameter.name}_{i}" for i in range(count - len(found))]
             elif parameter.kind is not parameter.VAR_KEYWORD:
                 found.append(parameter.name)
+        if self.named is not None and len(self.named) == count:
+            return list(self.named)
         return (found + [f"input_{i}" for i in range(len(found), count)])[:count]
 
     def ordered(self, inputs: Mapping[str, Any]) -> list[Any]:
@@ -79,13 +88,17 @@ class Module:
         Raises:
             PyBudaError: a name that forward does not have, or one of it is missing.
         """
-        known = [n for n, p in self._parameters_of_forward().parameters.items() if p.kind < p.VAR_KEYWORD]
+        parameters = self._parameters_of_forward().parameters
+        known = [n for n, p in parameters.items() if p.kind < p.VAR_KEYWORD]
         if unknown := [n for n in inputs if n not in known]:
             raise PyBudaError(f"module {self.name!r} has no input {unknown[0]!r}; it has {', '.join(known)}")
-        given = [n in inputs for n in known]
-        if (count := sum(given)) != len(given) and not all(given[:count]):
-            raise PyBudaError(f"module {self.name!r} gets no input {known[given.index(False)]!r}")
-        return [inputs[n] for n in known if n in inputs]
+        given = [n for n in known if n in inputs]
+        missing = [n for n in known[: len(given)] if n not in inputs]
+        required = [n for n in missing if not self.takes_names or parameters[n].default is inspect.Parameter.empty]
+        if required:
+            raise PyBudaError(f"module {self.name!r} gets no input {required[0]!r}")
+        self.named = given if missing else None
+        return [inputs[n] for n in given]
 
 
 class PyBudaModule(Module):
@@ -232,12 +245,17 @@ def _compiling() -> Any:
         torch.compiler._is_compiling_flag = before
 
 
-def called(module: torch.nn.Module, state: Mapping[str, torch.Tensor], inputs: Sequence[torch.Tensor]) -> Any:
-    """Returns the result of a module with this state. Its own state is restored afterwards: PyTorch leaves that of
-    modules that are used twice exchanged.
+def called(
+    module: torch.nn.Module, state: Mapping[str, torch.Tensor], inputs: Sequence[torch.Tensor],
+    names: Sequence[str] | None = None,
+) -> Any:  # fmt: skip
+    """Returns the result of a module with this state, for inputs in order or by `names`. Its own state is restored
+    afterwards: PyTorch leaves that of modules that are used twice exchanged.
     """
     own = [(part, dict(part._parameters), dict(part._buffers)) for part in module.modules()]
     try:
+        if names is not None:
+            return functional_call(module, dict(state), (), dict(zip(names, inputs, strict=True)))
         return functional_call(module, dict(state), tuple(inputs))
     finally:
         for part, parameters, buffers in own:
@@ -247,6 +265,8 @@ def called(module: torch.nn.Module, state: Mapping[str, torch.Tensor], inputs: S
 
 class PyTorchModule(Module):
     """A module of PyTorch. A CPUDevice calls it, a TTDevice compiles it."""
+
+    takes_names = True
 
     def __init__(self, name: str, module: torch.nn.Module, redirect_forward: bool = True) -> None:
         super().__init__(name)
@@ -292,7 +312,7 @@ class PyTorchModule(Module):
     def compute(self, state: Mapping[str, torch.Tensor], inputs: Sequence[torch.Tensor], trace: Trace) -> list[Any]:
         rounding = Rounding(trace, list(state.values()), inputs) if trace.formats.touches else nullcontext()
         with _compiling(), rounding:
-            return leaves(called(self.module, state, inputs))
+            return leaves(called(self.module, state, inputs, self.names_of(inputs)))
 
 
 def leaves(result: Any) -> list[torch.Tensor]:

@@ -21,6 +21,9 @@ from ..enums import BACKWARD, FORWARD, OPTIMIZER
 from ..errors import PyBudaError
 from .formats import FLOATS, INTEGERS, ROUNDED_ONLY, DataFormat, MathFidelity, as_integers, copied, widened
 
+# Types that ops have in the netlist alone, and their names in programs.
+NETLIST_TYPES = {"splice": ("concatenate", "concat", "cat")}
+
 
 @dataclass(frozen=True)
 class InputFormat:
@@ -49,8 +52,10 @@ class Precision:
     is_gradient_op: bool | None = None
 
     def fits(self, name: str, op_type: str | None, epoch_type: str = FORWARD, gradient: bool = False) -> bool:
-        if self.op_type is not None and (op_type is None or self.op_type.lower() != op_type.lower()):
-            return False
+        if self.op_type is not None:
+            low = self.op_type.lower()
+            if op_type is None or op_type.lower() not in (low, *NETLIST_TYPES.get(low, ())):
+                return False
         if self.epoch_type not in (None, epoch_type) or self.is_gradient_op not in (None, gradient):
             return False
         return self.name_regex is None or re.search(self.name_regex, name) is not None

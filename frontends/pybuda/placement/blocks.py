@@ -125,8 +125,9 @@ def streams(op: Op, config: CompilerConfig, overrides: Mapping[str, Any]) -> Ite
             yield direction, (1, 1)
         return
     dim = op.attributes.get("dim")
-    # A reduction needs whole rows; of columns, whole columns.
-    kinds = [direction] if direction else [x for x in "zrc" if x not in (dim or "")]
+    # A reduction needs whole rows; of columns, whole columns. Pieces of a concatenation are of one operand each.
+    bound = "" if op.type == "splice" and dim == "z" else dim or ""
+    kinds = [direction] if direction else [x for x in "zrc" if x not in bound]
     if "z" in kinds and out.z > 1:
         yield "z", (1, 1)
     factors = [("r", (n, 1)) for n in divisors(out.r) if n > 1 and "r" in kinds]

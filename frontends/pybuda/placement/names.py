@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+import re
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ..config import CompilerConfig
+from ..config import CompilerConfig, is_type_of_ops
 from ..errors import PlacementError
 from .blocks import Model
 from .graph import Op
@@ -18,6 +20,8 @@ FUNCTIONS = {
     "fracture_factor": "override_multi_op_fracture_factor", "force_dram_parameters": "override_dram_parameters",
     "dram_channel": "override_dram_queue_placement", "dram_chip": "override_dram_queue_placement",
 }  # fmt: skip
+# Names that a compiler gives to ops of PyTorch's functions: programs that were written for another compiler have them.
+NUMBERED = re.compile(r"(?:.*\.output_)?([a-z][a-z0-9_]*)_\d+(?:\.dc\..*|\.lc\d+|_stack)*")
 BUFFER = "input_buffer_"  # behind it the number of the operand
 
 
@@ -80,6 +84,13 @@ def check_names(results: Sequence[Result], config: CompilerConfig) -> None:
             continue
         if name in aliases and function not in QUEUES:
             raise PlacementError(f"{function}: {name!r} is no op of the netlist: {aliases[name]}")
+        if function not in QUEUES and (number := NUMBERED.fullmatch(name)) and is_type_of_ops(number[1]):
+            warnings.warn(
+                f"{function}: there is no op {name!r}, and the request is ignored: a compiler numbers ops of modules "
+                "of other frameworks, and this one has other numbers",
+                stacklevel=2,
+            )
+            continue
         kind = "queue" if function in QUEUES else "op"
         shown = sorted(known)
         more = f" and {len(shown) - 20} more" if len(shown) > 20 else ""

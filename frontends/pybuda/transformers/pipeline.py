@@ -68,7 +68,8 @@ class NLPPipelineWrapper:
         max_length: int | None = None,
     ) -> None:
         config: Any = model.config
-        most = getattr(config, "max_position_embeddings", None) or LENGTH
+        sizes = (getattr(config, name, None) for name in ("max_target_positions", "max_position_embeddings"))
+        most = next((size for size in sizes if size), LENGTH)
         self.max_length = max_length if max_length is not None else min(LENGTH, most)
         if not isinstance(self.max_length, int) or self.max_length < 1:
             raise PyBudaError(f"model {name!r}: max_length is {max_length!r}; expected 1 or more")
@@ -86,6 +87,9 @@ class NLPPipelineWrapper:
         for about in (config, getattr(model, "generation_config", None)):
             if about is not None and has_cache:
                 about.use_cache = False
+        for part in model.modules():  # which read results of each other by name
+            if hasattr(part, "config"):
+                part.config.return_dict = True
 
         @functools.wraps(self.original)
         def forward(*args: Any, **kwargs: Any) -> Any:
@@ -172,6 +176,30 @@ class NLPPipelineWrapper:
         return model, tokenizer
 
 
+class TextToText:
+    """A pipeline "text2text-generation", which transformers 5 does not have."""
+
+    def __init__(self, model: Any, tokenizer: Any) -> None:
+        self.model, self.tokenizer = model, tokenizer
+
+    def __call__(self, texts: str | list[str], **options: Any) -> list[Any]:
+        """Returns {"generated_text": ...} for each sequence; for a list of texts, a list for each if there are several
+        sequences.
+
+        Args:
+            options: of the model's `generate`.
+        """
+        given = [texts] if isinstance(texts, str) else texts
+        tokens = self.tokenizer(given, return_tensors="pt", padding=len(given) > 1)
+        tokens = {name: value for name, value in tokens.items() if name in ("input_ids", "attention_mask")}
+        found = self.model.generate(**tokens, **options)
+        rows = [{"generated_text": text} for text in self.tokenizer.batch_decode(found, skip_special_tokens=True)]
+        each = len(rows) // len(given)
+        if isinstance(texts, str) or each == 1:
+            return rows
+        return [rows[i : i + each] for i in range(0, len(rows), each)]
+
+
 def wrap(
     model: torch.nn.Module, tokenizer: Any, name: str, use_cache: bool | None, forward_fn: Any, max_length: int | None
 ) -> None:
@@ -204,5 +232,7 @@ def pipeline(pipeline_type: str, *args: Any, **kwargs: Any) -> Any:
         wrap(model, kwargs.get("tokenizer"), type(model).__name__, use_cache, forward_fn, max_length)
     else:
         raise PyBudaError(f"pipeline: model is {type(model).__name__}; expected a name or a model of transformers")
+    if pipeline_type == "text2text-generation" and pipeline_type not in transformers.pipelines.get_supported_tasks():
+        return TextToText(kwargs["model"], kwargs["tokenizer"])
     make: Any = transformers.pipeline  # declared task by task
     return make(pipeline_type, *args, **kwargs)

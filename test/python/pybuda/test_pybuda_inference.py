@@ -286,3 +286,29 @@ def test_processes_for_several_chips(tmp_path: Path) -> None:
     for chip in chips:
         netlist = (tmp_path / f"tt_build/chip_{chip}/chip_{chip}_netlist.yaml").read_text()
         assert f"target_device: {chip}" in netlist
+
+
+class Optional(torch.nn.Module):
+    """Takes an argument between the inputs, as models of transformers do."""
+
+    def forward(
+        self, ids: torch.Tensor, cache: torch.Tensor | None = None, mask: torch.Tensor | None = None
+    ) -> torch.Tensor:
+        found = ids * 2 if cache is None else ids * cache
+        return found if mask is None else found + mask
+
+
+@pytest.mark.parametrize("device", [pybuda.TTDevice, pybuda.CPUDevice])
+def test_inputs_by_name_without_one_between(device: type) -> None:
+    x, mask = torch.rand(2, 32), torch.rand(2, 32)
+    placed = device("placed", module=pybuda.PyTorchModule("optional", Optional()))
+    for values in ({"mask": mask, "ids": x}, {"ids": x + 1, "mask": mask}):
+        placed.push_to_inputs(values)
+        (got,) = pybuda.run_inference().get()
+        torch.testing.assert_close(got.value().float(), values["ids"] * 2 + mask, rtol=0.01, atol=0.02)
+
+
+def test_a_required_input_is_missing() -> None:
+    placed = pybuda.TTDevice("placed", module=pybuda.PyTorchModule("optional", Optional()))
+    with pytest.raises(pybuda.PyBudaError, match="module 'optional' gets no input 'ids'"):
+        placed.push_to_inputs({"mask": torch.rand(2, 32)})

@@ -132,6 +132,10 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
         ),
         r"override_op_size: 'softmax' is no op of the netlist: it is softmax.dc.",
     ),
+    "an op that is not there, with a number": (
+        lambda: config.override_op_size("product_1", (1, 1)),
+        r"override_op_size: there is no op 'product_1'; ops: ",
+    ),
     "a break before nothing": (lambda: pybuda.set_epoch_break("other"), r"set_epoch_break: there is no op 'other'"),
     "a chip break on one chip": (
         lambda: pybuda.set_chip_break("sum"),
@@ -268,3 +272,29 @@ def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
     pybuda.TTDevice("tt0", module=Network())
     with pytest.warns(UserWarning, match="the netlist of device 'tt0' is not written: "):
         pybuda.initialize_pipeline(False, sample_inputs=(torch.rand(96, 96),))
+
+
+def test_numbers_of_another_compiler() -> None:
+    """Programs for PyTorch modules name ops by the numbers that PyBuda's own compiler gave them."""
+    current().balancer_op_override("conv2d_322.dc.matmul.11", "t_stream_shape", (1, 1))
+    current().place_on_new_epoch("pt_net.output_concatenate_41_stack")
+    module = pybuda.PyTorchModule("net", torch.nn.Linear(32, 32))
+    with pytest.warns(UserWarning) as seen:
+        pybuda.run_inference(module, inputs=[(torch.rand(1, 32),)]).get()
+    texts = [str(warning.message) for warning in seen]
+    for function, name in (
+        ("override_t_stream_shape", "conv2d_322.dc.matmul.11"),
+        ("set_epoch_break", "pt_net.output_concatenate_41_stack"),
+    ):
+        assert any(f"{function}: there is no op {name!r}, and the request is ignored" in text for text in texts)
+
+
+def test_a_concatenation_of_more_channels_than_l1_holds() -> None:
+    class Joined(torch.nn.Module):
+        def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+            return torch.cat([x.relu(), y.relu()], 1) * 2
+
+    x, y = torch.randn(1, 256, 2, 2), torch.randn(1, 512, 2, 2)
+    (got,) = pybuda.run_inference(pybuda.PyTorchModule("joined", Joined()), inputs=[(x, y)]).get()
+    expected = torch.cat([x.relu(), y.relu()], 1) * 2
+    torch.testing.assert_close(got.value().float(), expected, rtol=0.01, atol=0.01)

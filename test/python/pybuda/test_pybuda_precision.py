@@ -457,3 +457,19 @@ def test_buffers_of_an_operand_that_is_whole_in_l1() -> None:
         r"no blocks; override_dram_parameters\('matmul', True\) leaves it in DRAM",
     ):
         placed(Product("product", W, torch.zeros(32)), X)
+
+
+def test_a_type_of_the_netlist_alone() -> None:
+    """A concatenation is a splice there."""
+    pybuda.set_configuration_options(default_df_override=DataFormat.Float32)
+    pybuda.configure_mixed_precision(op_type="splice", output_df=DataFormat.Bfp4_b)
+
+    class Joined(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return torch.cat([x, x + 1], 1)
+
+    x = torch.rand(32, 32)
+    (got,) = pybuda.run_inference(pybuda.PyTorchModule("joined", Joined()), inputs=[(x,)]).get()
+    expected = torch.cat([x, x + 1], 1)
+    error = (got.value() - expected).abs().max()
+    assert 1e-3 < error < 0.5  # rounded to 3 bits

@@ -79,6 +79,50 @@ def test_an_encoder_with_a_decoder(tokenizer: Any) -> None:
     assert torch.equal(model.generate(ids, **options), plain.generate(ids, **options))
 
 
+def t5(**more: Any) -> Any:
+    torch.manual_seed(2)
+    config = transformers.T5Config(
+        vocab_size=len(WORDS), d_model=32, d_kv=16, d_ff=64, num_layers=1, num_heads=2, decoder_start_token_id=0,
+        eos_token_id=None, pad_token_id=0, **more,
+    )  # fmt: skip
+    return transformers.T5ForConditionalGeneration(config).eval()
+
+
+@pytest.mark.usefixtures("float32")
+@pytest.mark.parametrize("texts", ["a b c", ["a b c", "d e"]], ids=["one", "two"])
+def test_text_to_text(tokenizer: Any, texts: Any) -> None:
+    """With a configuration as programs for PyBuda set it."""
+    plain, options = t5(), {"max_new_tokens": 4, "num_beams": 2, "num_return_sequences": 2}
+    run = pipeline(
+        "text2text-generation", model=t5(return_dict=False, use_cache=False), tokenizer=tokenizer, pybuda_max_length=32
+    )
+    tokens = tokenizer(texts if isinstance(texts, list) else [texts], return_tensors="pt", padding=True)
+    given = {name: tokens[name] for name in ("input_ids", "attention_mask")}
+    expected = tokenizer.batch_decode(plain.generate(**given, **options), skip_special_tokens=True)
+    found = run(texts, **options)
+    rows = [row for rows in found for row in rows] if isinstance(texts, list) else found
+    assert [row["generated_text"] for row in rows] == expected
+
+
+@pytest.mark.usefixtures("float32")
+def test_a_configuration_without_dictionaries(tokenizer: Any) -> None:
+    model, plain = causal(return_dict=False, use_cache=False), causal()
+    on_device = pipeline("text-generation", model=model, tokenizer=tokenizer, pybuda_max_length=32, device="cpu")
+    expected = transformers.pipeline("text-generation", model=plain, tokenizer=tokenizer, device="cpu")
+    options: dict[str, Any] = {"max_new_tokens": 4, "do_sample": False}
+    assert on_device("a b c", **options) == expected("a b c", **options)
+
+
+def test_the_positions_of_a_decoder(tokenizer: Any) -> None:
+    config = transformers.WhisperConfig(
+        vocab_size=len(WORDS), d_model=32, encoder_layers=1, decoder_layers=1, encoder_attention_heads=2,
+        decoder_attention_heads=2, encoder_ffn_dim=32, decoder_ffn_dim=32, max_source_positions=50,
+        max_target_positions=24, pad_token_id=0, bos_token_id=1, eos_token_id=1, decoder_start_token_id=1,
+    )  # fmt: skip
+    model = transformers.WhisperForConditionalGeneration(config).eval()
+    assert NLPPipelineWrapper(model, tokenizer, "whisper").max_length == 24
+
+
 @pytest.mark.usefixtures("float32")
 def test_logits_of_an_encoder(tokenizer: Any) -> None:
     torch.manual_seed(3)
