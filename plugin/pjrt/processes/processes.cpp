@@ -99,7 +99,7 @@ std::string get(const KeyValueStore &store, const std::string &key, milliseconds
   return value;
 }
 
-/// What a process writes into the store.
+/// The entry of a process in the store.
 struct Entry {
   std::string greeting, machine, settings;
   uint16_t port = 0;
@@ -137,7 +137,7 @@ struct FrameHead {
   uint64_t bytes = 0;
 };
 
-/// What is exchanged with one process: one frame each way at most.
+/// The exchange with one process: one frame each way at most.
 struct Transfer {
   uint32_t process = 0;
   std::string frame; // head and text of the frame that is sent
