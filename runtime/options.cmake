@@ -5,7 +5,7 @@ set(TTRT_VECTOR_SOURCES
     lib/sim/formats.cpp lib/kernels/elementwise/rows.cpp lib/kernels/elementwise/elementwise.cpp lib/tensor/storage.cpp
     lib/kernels/reduction/reduction.cpp lib/kernels/normalization/softmax.cpp
     lib/kernels/normalization/normalization.cpp lib/kernels/window/pooling.cpp lib/kernels/matmul/direct.cpp
-    lib/kernels/matmul/panels.cpp lib/kernels/attention/panels.cpp lib/core/panels/integers.cpp)
+    lib/kernels/matmul/panels.cpp lib/kernels/matmul/block_columns.cpp lib/kernels/attention/panels.cpp lib/core/panels/integers.cpp)
 set_source_files_properties(${TTRT_VECTOR_SOURCES} PROPERTIES COMPILE_OPTIONS
                                                               "-O3;-ffp-contract=fast;-mprefer-vector-width=512")
 # A precompiled header is for one level of optimisation, and in these builds that of the library is another.

@@ -125,6 +125,7 @@ const std::byte *constantOperand(const OpCall &call, size_t index);
 /// The code that converts a constant to a form: each writes other bytes.
 enum class FormOf : int64_t {
   Panels,
+  BlockColumns,
   IntegerPanels,
   ConvolutionPanels,
   IntegerConvolution,

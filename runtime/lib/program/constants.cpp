@@ -173,8 +173,34 @@ void Planner::planCall() {
     created.callees[op] = {makePlan(created.image, operation.callees[0], device, created.mode)};
     return;
   }
-  if (created.mode != Mode::Estimated && !takeResults())
+  if (created.mode == Mode::Estimated || takeResults())
+    return;
+  // At their first use, so that not all weights of a model are there before the first product has its form of one;
+  // now, if an operand may be let go before.
+  if (!std::ranges::all_of(operation.ins, [&](uint32_t in) { return lastUse[created.rootOf[in]] == op; })) {
     evaluateCall();
+    return;
+  }
+  for (uint32_t out : operation.outs)
+    isPending[out] = true;
+}
+
+void Planner::evaluatePending(uint32_t value) {
+  if (!isPending[value])
+    return;
+  const uint32_t here = std::exchange(op, created.uses->computedBy[value]);
+  for (uint32_t out : operation().outs)
+    isPending[out] = false;
+  located([&] { evaluateCall(); });
+  // Values that only the call reads are let go.
+  releaseConstants();
+  op = here;
+}
+
+void Planner::evaluatePending() {
+  for (uint32_t in : operation().ins)
+    if (in != absentOperand)
+      evaluatePending(created.rootOf[in]);
 }
 
 void Planner::evaluateCall() {
@@ -416,6 +442,8 @@ bool Planner::defers(std::span<const std::byte> values) const {
   created.deferred.push_back({op, values});
   return true;
 }
+
+bool Planner::gives(std::span<const std::byte> values) const { return !areOthers(values); }
 
 void Planner::readInPlace(std::span<const std::byte> values) const { PreparedForms::ofProcess().markInPlace(values); }
 

@@ -35,6 +35,7 @@ std::shared_ptr<const Plan> Planner::make() {
   groupOf.assign(values, MemoryPlan::none);
   isRead.assign(values, false);
   isSame.assign(values, false);
+  isPending.assign(values, false);
   created.kernelOf.resize(opCount);
   created.durations.resize(opCount);
   created.circular.resize(opCount);
@@ -63,6 +64,8 @@ std::shared_ptr<const Plan> Planner::make() {
     fetchAhead();
     planOperation();
   }
+  for (uint32_t value = 0; value < program.values.size(); ++value)
+    evaluatePending(value);
   planOutputs();
   checkMemory();
   // Results of calls were allocated when they were computed, or are allocated by the observed run of the call.
@@ -252,6 +255,7 @@ void Planner::planOperation() {
   }
   called.reset();
   equal.reset();
+  evaluatePending();
   isAsBefore = compare();
   for (uint32_t out : operation.outs) {
     if (!isAsBefore)
@@ -275,7 +279,8 @@ void Planner::planOperation() {
     created.aliases[op] = alias;
     planDeviceMemory(alias);
   }
-  if (!observed)
+  const bool isPut = !operation.outs.empty() && isPending[operation.outs.front()];
+  if (!observed && !isPut)
     releaseConstants();
 }
 

@@ -112,6 +112,9 @@ private:
   void fold(const ttnn::Kernel &kernel, const ttnn::OpCall &call);
   /// Runs the program that a call names, and keeps its results.
   void evaluateCall();
+  /// Evaluates the calls, as yet put off, whose results the op uses.
+  void evaluatePending();
+  void evaluatePending(uint32_t value);
   /// Frees the memory of constants whose last user was this op, and that no kernel reads.
   void releaseConstants();
   void keepSmallConstants();
@@ -120,6 +123,7 @@ private:
   void release(std::span<const std::byte> values) const override;
   bool affords(std::span<const std::byte> values, size_t bytes) const override;
   bool defers(std::span<const std::byte> values) const override;
+  bool gives(std::span<const std::byte> values) const override;
   void readInPlace(std::span<const std::byte> values) const override;
   std::shared_ptr<std::byte> sharedForm(const std::byte *operand, const Form &form) const override;
   void shareForm(const std::byte *operand, Form form, const std::shared_ptr<std::byte> &created) const override;
@@ -217,8 +221,9 @@ private:
   std::vector<bool> isRead;                                 // per root: a kernel looks at it when it runs
   std::vector<std::pair<uint32_t, uint32_t>> deallocatedAt; // value, op
   size_t preparedBytes = 0;
-  size_t keptBytes = 0;     // of constants for other sizes
-  std::vector<bool> isSame; // per root: a constant of the plan before
+  size_t keptBytes = 0;        // of constants for other sizes
+  std::vector<bool> isSame;    // per root: a constant of the plan before
+  std::vector<bool> isPending; // per root: the result of a call that is evaluated at its first use
   mutable std::map<std::pair<Constant, Form>, std::weak_ptr<std::byte>> sharedForms;
   std::vector<std::span<const std::byte>> dispensable; // prepared constants that are not needed after the current op
 };

@@ -10,6 +10,8 @@
 #include "core/panels/panels.h"
 
 #include <array>
+#include <cmath>
+#include <cstring>
 #include <map>
 
 using namespace tt;
@@ -239,6 +241,76 @@ TEST(ConstantStore, FormsAreSharedByKernelsThatReadThemAlike) {
       }
       EXPECT_EQ(store.taken, round * static_cast<int>(store.forms.size()));
     }
+  }
+}
+
+/// The store of a program that owns its constants: what every kernel has in another form is freed.
+class Giving final : public ConstantStore {
+public:
+  void release(std::span<const std::byte>) const override {}
+  bool gives(std::span<const std::byte>) const override { return true; }
+  void readInPlace(std::span<const std::byte>) const override { inPlace = true; }
+  void shareForm(const std::byte *, Form, const std::shared_ptr<std::byte> &) const override { ++forms; }
+  mutable bool inPlace = false;
+  mutable int forms = 0;
+};
+
+/// Values of a block format: the largest of each 16 has its leading one at any place, and some groups are zeros.
+Value blocks(DataType type, Shape shape) {
+  Value value(type, std::move(shape));
+  const int most = type == DataType::BFP_BFloat4 ? 7 : 127;
+  for (size_t i = 0; i < value.size(); ++i)
+    value.set(i, i / 16 % 11 == 5 ? 0
+                                  : std::ldexp(static_cast<double>(i * 7919 % (2 * most + 1)) - most,
+                                               static_cast<int>(i / 16 % 23) - 9));
+  return value;
+}
+
+// In 17 bits for two values, of one row and of several, as floats of either type, where k is cut, and with a number of
+// columns that no block divides.
+TEST(ConstantStore, WeightsInBlockFormatsStaySmall) {
+  if (!panels::supported(panels::Unit::F32))
+    GTEST_SKIP() << "this machine has no units for panels";
+  for (DataType type : {DataType::BFP_BFloat8, DataType::BFP_BFloat4})
+    for (DataType rows : {DataType::Float32, DataType::BFloat16})
+      for (const auto &[k, n] : {std::pair<int64_t, int64_t>{512, 515}, {2080, 131}, {96, 2741}})
+        for (int64_t m : {1, 3, 6, 7, 16, 33, 300}) {
+          const Value x = random(rows, {m, k}, -1, 1), out(rows, {m, n}), weights = blocks(type, {n, k});
+          const Named attributes = {{"transpose_b", flag(true)}};
+          const Giving store;
+          const Value expected = resultWith("ttnn.matmul", x, weights, out, attributes, nullptr);
+          const Value found = resultWith("ttnn.matmul", x, weights, out, attributes, &store);
+          EXPECT_TRUE(found.bytes == expected.bytes)
+              << toString(rows) << " by " << toString(type) << ": " << m << " rows of " << k;
+          EXPECT_EQ(store.forms, 1);
+          EXPECT_FALSE(store.inPlace);
+          const OpCall call = [&] {
+            OpCall made = callOf("ttnn.matmul", {&x, &weights}, {out.spec}, attributes);
+            made.constantIns = {nullptr, weights.bytes.data()};
+            made.constants = &store;
+            return made;
+          }();
+          EXPECT_FALSE(findOp("ttnn.matmul")->make(call)->reads(1));
+        }
+}
+
+// No block format has these, but a file may say that one does.
+TEST(ConstantStore, WeightsThatAreInNoBlockFormatAreTakenAsTheyAre) {
+  if (!panels::supported(panels::Unit::F32))
+    GTEST_SKIP() << "this machine has no units for panels";
+  const int64_t m = 2, k = 512, n = 515;
+  const Value x = random(DataType::BFloat16, {m, k}, 0.5, 1), out(DataType::BFloat16, {m, n});
+  const auto bits = [](Value &value, size_t i, uint16_t to) { std::memcpy(value.bytes.data() + 2 * i, &to, 2); };
+  for (uint16_t odd : {0x7f80, 0xff80, 0x7fc1, 0x8000, 0x3fff, 0x0001, 0x0100, 0x7f01}) {
+    Value weights = blocks(DataType::BFP_BFloat8, {n, k});
+    for (size_t i = 48; i < 64; ++i)
+      bits(weights, i, 0);
+    bits(weights, 50, odd);
+    const Giving store;
+    const Named attributes = {{"transpose_b", flag(true)}};
+    const Value expected = resultWith("ttnn.matmul", x, weights, out, attributes, nullptr);
+    EXPECT_TRUE(resultWith("ttnn.matmul", x, weights, out, attributes, &store).bytes == expected.bytes) << odd;
+    EXPECT_EQ(store.forms, 0) << odd;
   }
 }
 

@@ -114,6 +114,31 @@ TEST(LoadCached, TakesConstantsAndResultsOfOthers) {
   EXPECT_EQ(runtime::estimate(binary, 2, {}).memoryPeak[0], 4 * 4096 + 4096);
 }
 
+// Each call is evaluated when its result is first used, when its own operand may have had its last use.
+TEST(LoadCached, MayShareAnOperandWithOtherOps) {
+  ProgramBuilder builder;
+  std::vector<uint32_t> callees;
+  for (const char *name : {"ttnn.add", "ttnn.multiply"}) {
+    const auto w = builder.input(spec4);
+    callees.push_back(builder.endProgram(name, {builder.op(name, {w, w}, spec4)}, true));
+  }
+  const auto x = builder.input(spec4), w = builder.input(spec4);
+  const auto sum = builder.cached(callees[0], {w}, spec4), product = builder.cached(callees[1], {w}, spec4);
+  const auto unused = builder.cached(callees[0], {product}, spec4);
+  (void)unused;
+  const auto first = builder.op("ttnn.add", {x, w}, spec4);
+  const auto second = builder.op("ttnn.subtract", {first, product}, spec4);
+  const auto third = builder.op("ttnn.subtract", {second, sum}, spec4);
+  const auto binary = builder.load({third, sum});
+  const auto device = runtime::openMeshDevice();
+  const auto given = onDevice(device, {1, 2, 3, 4});
+  for (int i = 0; i < 2; ++i) {
+    const auto outputs = runtime::submit(device, binary, 2, {tensor({10, 20, 30, 40}, {4}), given});
+    EXPECT_EQ(floats(outputs[0]), (Floats{8, 14, 18, 20}));
+    EXPECT_EQ(floats(outputs[1]), (Floats{2, 4, 6, 8}));
+  }
+}
+
 TEST(LoadCached, GivesEachChipItsShard) {
   ProgramBuilder builder;
   builder.mesh = {1, 2};

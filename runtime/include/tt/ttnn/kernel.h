@@ -107,6 +107,8 @@ public:
   /// Whether such a kernel should not keep a form of its own yet: the program may run only once, as for a prompt, and
   /// others read the values where they are. It is computed again when the program runs again.
   virtual bool defers(std::span<const std::byte> values) const { return false; }
+  /// Whether the memory of these values is given back when every kernel that reads them has a form of its own.
+  virtual bool gives(std::span<const std::byte> values) const { return false; }
   /// Tells that a kernel reads the values where they are whenever it runs.
   virtual void readInPlace(std::span<const std::byte> values) const {}
 

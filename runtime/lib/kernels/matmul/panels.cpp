@@ -10,6 +10,7 @@
 #include "core/library.h"
 #include "core/panels/packing.h"
 #include "kernels/elementwise/residual.h"
+#include "kernels/matmul/block_columns.h"
 #include "kernels/matmul/matmul.h"
 #include "tt/parallel.h"
 
@@ -40,12 +41,16 @@ public:
     }
     rowBytes = width * (narrow ? rightBytes : bytes);
     panelBytes = depth * rowBytes;
-    packedB = library::Packed(call, 1, rightBytes < bytes ? DataType::BFloat16 : type, layout);
+    if (isBf16 && taps == 1)
+      blocks = BlockColumns(call, p);
+    if (!blocks)
+      packedB = library::Packed(call, 1, rightBytes < bytes ? DataType::BFloat16 : type, layout);
     if (bias >= 0)
       packedBias = library::Packed(call, static_cast<size_t>(bias), DataType::Float32, layout);
-    if (packedB.constantValues() && call.constants)
+    if (!blocks && packedB.constantValues() && call.constants)
       ordered = library::AlignedBytes(call.constants->sharedForm(library::constantOperand(call, 1), form(call)));
-    keepsPanels = packedB.constantValues() && (ordered || !packedB.reads() || !call.constants || keepsSecond(call));
+    keepsPanels =
+        !blocks && packedB.constantValues() && (ordered || !packedB.reads() || !call.constants || keepsSecond(call));
     cut();
     placeLeft();
     placeRight(call);
@@ -56,11 +61,11 @@ public:
 
   size_t scratchBytes() const override { return layout.bytes(); }
   bool reads(size_t operand) const override {
-    return operand == 0 ? packedA.reads() : operand == 1 ? right != Right::Once : packedBias.reads();
+    return operand == 0 ? packedA.reads() : operand == 1 ? !blocks && right != Right::Once : packedBias.reads();
   }
 
   std::optional<Packing> packsInEveryRun() const override {
-    if (right == Right::Once)
+    if (blocks || right == Right::Once)
       return std::nullopt;
     return Packing{1, matrices.offsets.size() * static_cast<size_t>(panelCount * panelBytes)};
   }
@@ -71,7 +76,7 @@ public:
 
   void runAdding(const Buffers &buffers, const Residual &residual) const override {
     Values now{packedA.get(buffers.ins[0], buffers.scratch), nullptr, nullptr, buffers, residual};
-    if (!ordered)
+    if (!ordered && !blocks)
       now.b = packedB.get(buffers.ins[1], buffers.scratch);
     if (bias >= 0)
       now.bias =
@@ -233,33 +238,57 @@ private:
 
   /// to: the beginning of the piece's rows in its first panel; the next panel begins `next` bytes after it.
   void packSome(const std::byte *b, int64_t matrix, const Piece &piece, std::byte *to, int64_t next) const {
+    if (blocks)
+      return packExpanded(piece, to, next);
     const std::byte *from = startOf(b, matrix, piece);
     if (taps > 1)
       packTaps(reinterpret_cast<const uint16_t *>(b), piece, to, next);
     else if (narrow)
       panels::packNarrow(from, {p.bRow, p.bColumn}, rowsOf(piece), columnsOf(piece), to, next);
     else if (rightBytes < bytes)
-      packWidened(reinterpret_cast<const uint16_t *>(from), rowsOf(piece), columnsOf(piece), to, next);
+      packWidened(reinterpret_cast<const uint16_t *>(from), {p.bRow, p.bColumn}, rowsOf(piece), columnsOf(piece), to,
+                  next);
     else
       panels::pack(unit, from, {p.bRow, p.bColumn}, rowsOf(piece), columnsOf(piece), to, next);
   }
   /// Values of bf16 on their way to panels of f32, some at a time: all of them would take twice the memory of the
   /// matrix. For AVX-512 without bf16 products (`panels::narrows`).
-  void packWidened(const uint16_t *from, int64_t rows, int64_t columns, std::byte *to, int64_t next) const {
+  void packWidened(const uint16_t *from, panels::Strides strides, int64_t rows, int64_t columns, std::byte *to,
+                   int64_t next) const {
     constexpr int64_t mostRows = 128;
     alignas(64) float values[mostRows * panels::width(Unit::F32)];
-    const bool byRows = p.bRow > p.bColumn;
+    const bool byRows = strides.row > strides.column;
     for (int64_t column = 0; column < columns; column += width, to += next)
       for (int64_t row = 0; row < rows; row += mostRows) {
         const int64_t height = std::min(mostRows, rows - row), across = std::min(width, columns - column);
         const int64_t lines = byRows ? height : across, length = byRows ? across : height;
-        const int64_t apart = byRows ? p.bRow : p.bColumn, along = byRows ? p.bColumn : p.bRow;
-        const uint16_t *line = from + row * p.bRow + column * p.bColumn;
+        const int64_t apart = byRows ? strides.row : strides.column, along = byRows ? strides.column : strides.row;
+        const uint16_t *line = from + row * strides.row + column * strides.column;
         for (int64_t i = 0; i < lines; ++i, line += apart)
           widen(line, along, length, values + i * length);
         panels::pack(unit, reinterpret_cast<const std::byte *>(values),
                      byRows ? panels::Strides{length, 1} : panels::Strides{1, length}, height, across,
                      to + row * rowBytes, next);
+      }
+  }
+  /// Values of a block format, as bf16 some at a time.
+  void packExpanded(const Piece &piece, std::byte *to, int64_t next) const {
+    constexpr int64_t mostRows = 256;
+    alignas(64) uint16_t values[mostRows * panels::mostWidth];
+    const int64_t last = std::min(piece.lastRow, p.k);
+    for (int64_t column = piece.firstPanel * width; column < std::min(piece.lastPanel * width, p.n);
+         column += width, to += next)
+      for (int64_t row = piece.firstRow; row < last; row += mostRows) {
+        const int64_t height = std::min(mostRows, last - row), across = std::min(width, p.n - column);
+        blocks.expand(column, across, row, height, values);
+        std::byte *at = to + (row - piece.firstRow) * rowBytes;
+        const auto *from = reinterpret_cast<const std::byte *>(values);
+        if (narrow)
+          panels::packNarrow(from, {1, height}, height, across, at, next);
+        else if (rightBytes < bytes)
+          packWidened(values, {1, height}, height, across, at, next);
+        else
+          panels::pack(unit, from, {1, height}, height, across, at, next);
       }
   }
   /// Values of one tap of a window after the other, of weights that have the taps inside.
@@ -392,7 +421,7 @@ private:
 
   /// The address of a piece, in shares for the products before it, of `rows` rows.
   Upcoming upcomingOf(const std::byte *b, int64_t matrix, const Piece &piece, int64_t rows) const {
-    if (piece.firstPanel >= piece.lastPanel || std::min(p.bRow, p.bColumn) != 1)
+    if (blocks || piece.firstPanel >= piece.lastPanel || std::min(p.bRow, p.bColumn) != 1)
       return {};
     const bool byRows = p.bColumn == 1;
     const int64_t across = rowsOf(piece), along = columnsOf(piece);
@@ -471,6 +500,7 @@ private:
   bool keepsPanels = false; // of constants
   ScratchLayout layout, slot;
   library::Packed packedA, packedB, packedBias;
+  BlockColumns blocks; // the right matrix in the place of packedB, or empty
   bool stepByStep = false;
   int64_t rowsAtOnce; // whose sums are kept
   int64_t step, rowsPerBlock, rowBlocks, depthPerBlock, depthPerChunk;

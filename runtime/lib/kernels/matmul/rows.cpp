@@ -9,6 +9,7 @@
 #include "core/library.h"
 #include "core/panels/panels.h"
 #include "kernels/elementwise/sums.h"
+#include "kernels/matmul/block_columns.h"
 #include "kernels/matmul/matmul.h"
 #include "tt/parallel.h"
 
@@ -33,7 +34,9 @@ public:
     const DataType type = unit == Unit::F32 ? DataType::Float32 : DataType::BFloat16;
     narrow = unit == Unit::F32 && storageType(operand(call, 1).dtype) == StorageType::BF16;
     packedA = library::Packed(call, 0, type, layout);
-    packedB = library::Packed(call, 1, narrow ? DataType::BFloat16 : type, layout);
+    blocks = BlockColumns(call, p);
+    if (!blocks)
+      packedB = library::Packed(call, 1, narrow ? DataType::BFloat16 : type, layout);
     if (bias >= 0)
       packedBias = library::Packed(call, static_cast<size_t>(bias), DataType::Float32, layout);
     copiesRows = p.aColumn != 1 && p.k > 1;
@@ -42,16 +45,18 @@ public:
     slots = std::min<int64_t>(threads(), p.batches() * groups);
     sumBytes = p.m * width * static_cast<int64_t>(sizeof(float));
     sums = layout.take(static_cast<size_t>(slots * sumBytes));
+    if (blocks)
+      expanded = layout.take(static_cast<size_t>(slots * columnsAtOnce * p.k) * 2);
   }
 
   size_t scratchBytes() const override { return layout.bytes(); }
   bool reads(size_t operand) const override {
-    return operand == 0 ? packedA.reads() : operand == 1 ? packedB.reads() : packedBias.reads();
+    return operand == 0 ? packedA.reads() : operand == 1 ? !blocks && packedB.reads() : packedBias.reads();
   }
 
   void run(const Buffers &buffers) const override {
     const std::byte *a = packedA.get(buffers.ins[0], buffers.scratch);
-    const std::byte *b = packedB.get(buffers.ins[1], buffers.scratch);
+    const std::byte *b = blocks ? nullptr : packedB.get(buffers.ins[1], buffers.scratch);
     const float *added =
         bias < 0
             ? nullptr
@@ -65,7 +70,8 @@ public:
     parallelFor(slots, 1, [&](int64_t begin, int64_t end) {
       for (int64_t s = begin; s < end; ++s)
         for (int64_t item = items * s / slots; item < items * (s + 1) / slots; ++item)
-          group(a, b, added, item / groups, item % groups, buffers.scratch + sums + s * sumBytes, buffers.outs[0]);
+          group(a, b, added, item / groups, item % groups, buffers.scratch + sums + s * sumBytes,
+                buffers.scratch + expanded + s * columnsAtOnce * p.k * 2, buffers.outs[0]);
     });
   }
 
@@ -84,7 +90,7 @@ private:
 
   /// `width` columns of a product.
   void group(const std::byte *a, const std::byte *b, const float *added, int64_t batch, int64_t index,
-             std::byte *scratch, std::byte *out) const {
+             std::byte *scratch, std::byte *columnsHere, std::byte *out) const {
     // More rows than pass at a time read their columns again, in the first-level cache.
     constexpr int64_t most = 768, vector = 32;
     const int64_t chunk = p.m <= fewRows ? p.k : ceilDivide(ceilDivide(p.k, ceilDivide(p.k, most)), vector) * vector;
@@ -95,23 +101,41 @@ private:
     work.a = a + (copiesRows ? batch * p.m * p.k : offsetA) * bytes;
     work.aRow = (copiesRows ? p.k : p.aRow) * bytes;
     work.rows = p.m;
-    work.b = b + (offsetB + first * p.bColumn) * rightBytes;
     work.bColumn = p.bColumn * rightBytes;
     work.columns = columns;
     work.c = reinterpret_cast<float *>(scratch);
     work.cRow = width;
     work.narrow = narrow;
-    for (int64_t k = 0; k < p.k; k += chunk) {
-      work.k = std::min(chunk, p.k - k);
-      work.accumulate = k > 0;
-      panels::dot(unit, work);
-      work.a += chunk * bytes;
-      work.b += chunk * rightBytes;
+    if (blocks) {
+      // Some columns at a time, which stay in cache until all rows have passed.
+      auto *values = reinterpret_cast<uint16_t *>(columnsHere);
+      work.bColumn = p.k * rightBytes;
+      for (int64_t c = 0; c < columns; c += columnsAtOnce, work.c += columnsAtOnce) {
+        work.columns = std::min(columnsAtOnce, columns - c);
+        blocks.expand(first + c, work.columns, 0, p.k, values);
+        products(work, columnsHere, chunk);
+      }
+      work.c = reinterpret_cast<float *>(scratch);
+    } else {
+      products(work, b + (offsetB + first * p.bColumn) * rightBytes, chunk);
     }
     finishing(work.c, added ? added + first : nullptr, p.m, columns, out + (batch * p.m * p.n + first) * producedBytes,
               p.n * producedBytes);
   }
 
+  /// All steps of k, `chunk` at a time.
+  void products(panels::Dots work, const std::byte *b, int64_t chunk) const {
+    work.b = b;
+    for (int64_t k = 0; k < p.k; k += chunk) {
+      work.k = std::min(chunk, p.k - k);
+      work.accumulate = k > 0;
+      panels::dot(unit, work);
+      work.a += chunk * bytes;
+      work.b += chunk * (narrow ? 2 : bytes);
+    }
+  }
+
+  static constexpr int64_t columnsAtOnce = 8; // that `dot` reads side by side
   Product p;
   Unit unit;
   int64_t bytes; // of an element of the left operand
@@ -121,9 +145,10 @@ private:
   int64_t producedBytes, width, groups;
   ScratchLayout layout;
   library::Packed packedA, packedB, packedBias;
+  BlockColumns blocks; // the right matrix in the place of packedB, or empty
   bool copiesRows;
   int64_t slots, sumBytes;
-  size_t leftPlace = 0, sums;
+  size_t leftPlace = 0, sums, expanded = 0;
 };
 
 } // namespace
@@ -155,9 +180,10 @@ std::unique_ptr<Kernel> makeRowMatmul(const OpCall &call, const Product &product
   const Unit unit = type == DataType::Float32 ? Unit::F32 : Unit::BF16;
   if (!panels::supported(unit) || !readsInPlace(call, product, unit))
     return nullptr;
-  if (const std::byte *constant = library::constantOperand(call, 1); constant && call.constants)
+  auto kernel = std::make_unique<RowMatmul>(call, product, unit, produced, biasIndex, activation);
+  if (const std::byte *constant = library::constantOperand(call, 1); constant && call.constants && kernel->reads(1))
     call.constants->readInPlace({constant, operand(call, 1).bytes()});
-  return std::make_unique<RowMatmul>(call, product, unit, produced, biasIndex, activation);
+  return kernel;
 }
 
 } // namespace tt::ttnn
