@@ -113,7 +113,7 @@ private:
   }
 };
 
-/// What a producer reads for one of its tiles.
+/// The part of a buffer that a producer reads for one of its tiles.
 struct Source {
   Value buffer;
   AffineMap map; // core row, core column, row and column of the producer's tile -> place in the buffer
