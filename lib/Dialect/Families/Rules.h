@@ -13,6 +13,8 @@
 
 #include "mlir/IR/PatternMatch.h"
 
+#include <cmath>
+
 namespace mlir::tt::folds {
 
 inline RankedTensorType tensorType(Value value) { return cast<RankedTensorType>(value.getType()); }
@@ -256,6 +258,13 @@ template <class Op> OpFoldResult clampScalar(Op op) {
   Attribute limits[] = {inner.getMin(), inner.getMax(), op.getMin(), op.getMax()};
   if (isa<FloatType>(elementType(op.getInput())) && llvm::all_of(limits, llvm::IsaPred<FloatAttr>)) {
     auto number = [](Attribute attr) { return static_cast<float>(cast<FloatAttr>(attr).getValueAsDouble()); };
+    // Which zero the second clamp gives for the other one as a limit is its kernel's affair.
+    auto isZero = [&](Attribute attr, bool negative) {
+      return number(attr) == 0 && std::signbit(number(attr)) == negative;
+    };
+    if (llvm::any_of(limits, [&](Attribute attr) { return isZero(attr, false); }) &&
+        llvm::any_of(limits, [&](Attribute attr) { return isZero(attr, true); }))
+      return {};
     return merge(number(limits[0]), number(limits[1]), number(limits[2]), number(limits[3]),
                  [&](float value) { return builder.getF32FloatAttr(value); });
   }

@@ -123,17 +123,22 @@ func.func @clamps(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4x
   return %0, %2, %4, %5 : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
 }
 
-// Limits in the wrong order give the upper one, so they do not merge; nor do limits of another shape's tensor.
+// Limits in the wrong order give the upper one, so they do not merge; nor do limits of another shape's tensor, and zeros
+// of both signs.
 // CHECK-LABEL: @clamps_that_stay
 // CHECK: clamp_scalar{{.*}}max = 0.0{{.*}}min = 5.0
 // CHECK: clamp_scalar{{.*}}max = 9.0{{.*}}min = 1.0
 // CHECK: clamp_tensor
-func.func @clamps_that_stay(%x: tensor<4xf32>, %low: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+// CHECK: clamp_scalar{{.*}}max = 6.0{{.*}}min = -0.0
+// CHECK: clamp_scalar{{.*}}max = 4.0{{.*}}min = 0.0
+func.func @clamps_that_stay(%x: tensor<4xf32>, %low: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) {
   %one = "ttir.ones"() <{shape = array<i32: 4>}> : () -> tensor<4xf32>
   %0 = "ttir.clamp_scalar"(%x) <{min = 5.0 : f32, max = 0.0 : f32}> : (tensor<4xf32>) -> tensor<4xf32>
   %1 = "ttir.clamp_scalar"(%0) <{min = 1.0 : f32, max = 9.0 : f32}> : (tensor<4xf32>) -> tensor<4xf32>
   %2 = "ttir.clamp_tensor"(%x, %low, %one) : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
-  return %1, %2 : tensor<4xf32>, tensor<4xf32>
+  %3 = "ttir.clamp_scalar"(%x) <{min = -0.0 : f32, max = 6.0 : f32}> : (tensor<4xf32>) -> tensor<4xf32>
+  %4 = "ttir.clamp_scalar"(%3) <{min = 0.0 : f32, max = 4.0 : f32}> : (tensor<4xf32>) -> tensor<4xf32>
+  return %1, %2, %4 : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
 }
 
 // CHECK-LABEL: @linear
