@@ -147,6 +147,13 @@ private:
                         [&](Operation *user) { return user == program || isa<ttmetal::DeallocateBufferOp>(user); });
   }
 
+  /// Whether a program alone uses a created buffer, and not as its result, which something reads.
+  static bool worksIn(ttmetal::EnqueueProgramOp program, Value buffer) {
+    return buffer.getDefiningOp<ttmetal::CreateBufferOp>() && llvm::all_of(buffer.getUsers(), [&](Operation *user) {
+             return user == program || isa<ttmetal::DeallocateBufferOp>(user);
+           });
+  }
+
   /// Numbers of semaphores that kernels use, counted from 0.
   int64_t semaphoresOf(ttmetal::EnqueueProgramOp program, ArrayRef<func::FuncOp> kernels) {
     int64_t count = 0;
@@ -160,7 +167,7 @@ private:
 
   LogicalResult convert(ttmetal::EnqueueProgramOp program) {
     MLIRContext *context = &getContext();
-    // The last buffer that is not the program's own has the result: outputs come after inputs.
+    // The last buffer has the result: outputs come after inputs, and only what the generic works in comes after these.
     SmallVector<Value> operands;
     SmallVector<int64_t> numbers; // of the program's buffers, or -1
     for (Value buffer : program.getBuffers()) {
@@ -168,6 +175,10 @@ private:
         numbers.push_back(-1);
         continue;
       }
+      if (worksIn(program, buffer))
+        return program.emitOpError() << "works in a buffer of L1, " << buffer.getType()
+                                     << ", that is no circular buffer, as gather and embedding do to read indices; "
+                                        "programs of TTNN (ttnn-mode) have no such buffers";
       FailureOr<Value> tensor = tensorFor(program, buffer);
       if (failed(tensor))
         return failure();

@@ -112,6 +112,9 @@ private:
       return module.emitError() << "matmul-interchange=" << llvm::formatv("{0:$[,]}", llvm::iterator_range(loops)).str()
                                 << " is no order of the loops of a product; expected 0,1,2 or 1,0,2: steps of K are "
                                    "innermost";
+    if (ttnnMode && (!availableL1AddrRange.empty() || testAssumel1Capacity != 0))
+      return module.emitError() << "available-l1-addr-range and test-assume-l1-capacity have no effect with ttnn-mode: "
+                                   "the executor finds addresses of tensors";
     constexpr unsigned most = 64;
     if (numStreamBuffers < 1 || numStreamBuffers > most)
       return module.emitError() << "num-stream-buffers=" << numStreamBuffers.getValue() << " is not between 1 and "
@@ -177,7 +180,7 @@ private:
       return function.emitOpError() << "writes to argument "
                                     << end->getAttrOfType<DenseI64ArrayAttr>(writtenArgumentsName)[0]
                                     << ", which kernels of TTNN programs (ttnn-mode) do not do";
-    if (!types.options.takesTensors && failed(convertSignature(function, types)))
+    if (failed(types.options.takesTensors ? checkCasts(function, types) : convertSignature(function, types)))
       return failure();
     Refusals refusals = convertAll(function, target, patterns, /*inherited=*/{}, /*rollback=*/true);
     reconcileUnrealizedCasts(llvm::to_vector(function.getOps<UnrealizedConversionCastOp>()));
@@ -200,6 +203,18 @@ private:
         diagnostic << ": " << reason;
     }
     return result;
+  }
+
+  /// What enters and leaves has a placement on the cores.
+  static LogicalResult checkCasts(func::FuncOp function, const TileTypes &types) {
+    for (auto cast : function.getOps<ttir::TTNNMetalLayoutCastOp>())
+      for (Type type : {cast.getInput().getType(), cast.getType()}) {
+        auto tensor = dyn_cast<RankedTensorType>(type);
+        std::string reason;
+        if (tensor && !ttnn::TTNNLayoutAttr::of(tensor) && failed(types.place(tensor, reason)))
+          return reportLeft(function) << ": " << reason;
+      }
+    return success();
   }
 
   /// Arguments and results are on the host. An argument is sent to the device before its first use.

@@ -45,7 +45,7 @@ def TTIRCastTTNNLayouts : Pass<"ttir-cast-ttnn-layouts", "::mlir::func::FuncOp">
       %2 = ttir.ttnn_metal_layout_cast %1 : tensor<32x32xf32> -> tensor<32x32xf32, #dram>
     ```
   }];
-  let dependentDialects = ["::mlir::tt::ttnn::TTNNDialect"];
+  let dependentDialects = ["::mlir::tt::ttir::TTIRDialect", "::mlir::tt::ttnn::TTNNDialect"];
 }
 
 // A pass on modules: constants become symbols.

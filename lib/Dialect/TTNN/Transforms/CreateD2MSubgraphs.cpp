@@ -69,8 +69,10 @@ struct CreateD2MSubgraphs : ttnn::impl::TTNNCreateD2MSubgraphsBase<CreateD2MSubg
       return signalPassFailure();
     const ChipMemory chip(desc);
     SymbolTable symbols(module);
+    llvm::StringSet<> groups; // of a run before
+    module.walk([&](D2MSubgraphOp call) { groups.insert(call.getD2mFunc().getLeafReference().getValue()); });
     for (auto function : llvm::to_vector(module.getOps<func::FuncOp>()))
-      if (!function.isExternal() && function.getBody().hasOneBlock() && !function.getSymName().starts_with(prefix) &&
+      if (!function.isExternal() && function.getBody().hasOneBlock() && !groups.contains(function.getSymName()) &&
           failed(group(function.getBody().front(), chip, symbols)))
         return signalPassFailure();
   }

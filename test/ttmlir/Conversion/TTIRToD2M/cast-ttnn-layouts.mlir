@@ -18,6 +18,15 @@ func.func @both(%x: tensor<40x32xf32>, %b: tensor<32x32xbf16, #b>) -> (tensor<40
   return %0, %b : tensor<40x32xf32>, tensor<32x32xbf16, #b>
 }
 
+// A module without ops of TTIR.
+// CHECK-LABEL: func.func @ttnn_alone(
+// CHECK: ttir.ttnn_metal_layout_cast
+// CHECK: "ttnn.exp"
+func.func @ttnn_alone(%x: tensor<32x32xf32>) -> tensor<32x32xf32> {
+  %0 = "ttnn.exp"(%x) : (tensor<32x32xf32>) -> tensor<32x32xf32>
+  return %0 : tensor<32x32xf32>
+}
+
 // -----
 
 // expected-error @+1 {{'func.func' op argument 0 is 'memref<4xf32>'; expected a tensor of static shape with elements of a data format}}

@@ -81,6 +81,15 @@ func.func @end() {
   return
 }
 
+// A function of the user with the name of a group.
+// CHECK-LABEL: func.func @d2m_subgraph_of_mine(
+// CHECK: ttnn.d2m_subgraph @d2m_subgraph_{{[0-9]+}}
+func.func @d2m_subgraph_of_mine(%a: tensor<32x64xf32, #d>) -> tensor<32x64xf32, #d> {
+  %0 = "ttnn.exp"(%a) : (tensor<32x64xf32, #d>) -> tensor<32x64xf32, #d>
+  %1 = "ttnn.tanh"(%0) : (tensor<32x64xf32, #d>) -> tensor<32x64xf32, #d>
+  return %1 : tensor<32x64xf32, #d>
+}
+
 // The functions, with the ops in order.
 // CHECK: func.func private @d2m_subgraph_0(%[[A:.*]]: tensor<32x64xf32, #{{.*}}>, %[[R:.*]]: tensor<1x64xf32, #{{.*}}>) -> tensor<32x64xf32, #{{.*}}>
 // CHECK-NEXT: %[[SUM:.*]] = "ttnn.add"(%[[A]], %[[R]])

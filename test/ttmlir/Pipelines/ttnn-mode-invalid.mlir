@@ -1,0 +1,26 @@
+// RUN: not ttmlir-opt %s --ttir-to-ttmetal-pipeline="ttnn-mode=true test-assume-l1-capacity=900000" 2>&1 | FileCheck %s --check-prefix=CAPACITY
+// RUN: ttmlir-opt %s --split-input-file --verify-diagnostics --ttir-to-ttmetal-pipeline=ttnn-mode=true
+
+// CAPACITY: available-l1-addr-range and test-assume-l1-capacity have no effect with ttnn-mode
+
+// expected-error @+1 {{'func.func' is not lowered to D2M: tensor<32x32xf16> has elements that cores do not compute with}}
+func.func @half(%x: tensor<32x32xf16>) -> tensor<32x32xf16> {
+  %0 = "ttir.exp"(%x) : (tensor<32x32xf16>) -> tensor<32x32xf16>
+  return %0 : tensor<32x32xf16>
+}
+
+// -----
+
+// expected-error @+1 {{'func.func' is not lowered to D2M: tensor<64x96xf16> has elements}}
+func.func @full() -> tensor<64x96xf16> {
+  %0 = "ttir.full"() <{shape = array<i32: 64, 96>, fill_value = 1.0 : f32}> : () -> tensor<64x96xf16>
+  return %0 : tensor<64x96xf16>
+}
+
+// -----
+
+func.func @rows(%x: tensor<40x64xf32>, %i: tensor<8xi32>) -> tensor<8x64xf32> {
+  // expected-error @+1 {{programs of TTNN (ttnn-mode) have no such buffers}}
+  %0 = "ttir.embedding"(%i, %x) : (tensor<8xi32>, tensor<40x64xf32>) -> tensor<8x64xf32>
+  return %0 : tensor<8x64xf32>
+}
