@@ -310,6 +310,18 @@ def test_rows_of_each_type(element: str) -> None:
             assert torch.equal(expected, shard), f"{element} on {mesh}, {split}"
 
 
+def test_rows_of_a_type_without_zero() -> None:
+    """No number leaves others as they are in a sum: every device gets the whole table."""
+    element = "f8E8M0FNU"
+    text = Program(f"%t = stablehlo.convert %a0 : (t<64x16>) -> tensor<64x16x{element}>\n{rows(SOME, element)}\n"
+                   f"%r = stablehlo.convert %g : (tensor<6x16x{element}>) -> t<6x16>\nreturn %r : t<6x16>",
+                   ((64, 16),), ("t<6x16>",)).text([("y", "")], (1, 2))  # fmt: skip
+    with ir.Context():
+        module = ir.Module.parse(text)
+        stablehlo_pipeline(module, "")
+        assert Counter(COLLECTIVE.findall(str(module))) == Counter({"all_gather": 1})
+
+
 def sent(case: Case, split: tuple[Split | None, ...], mesh: Mesh) -> Counter[str]:
     """Collectives of the partitioned program."""
     with ir.Context():

@@ -103,8 +103,10 @@ static bool isSumOfParts(hlo::GatherOp op) {
   auto operand = cast<RankedTensorType>(op.getOperand().getType());
   auto result = cast<RankedTensorType>(op.getResult().getType());
   const Type element = operand.getElementType();
-  return (element.isIntOrFloat() || isa<ComplexType>(element)) &&
-         2 * result.getNumElements() <= operand.getNumElements() &&
+  auto real = dyn_cast<FloatType>(element);
+  const bool hasZero =
+      real ? APFloat::semanticsHasZero(real.getFloatSemantics()) : isa<IntegerType, ComplexType>(element);
+  return hasZero && 2 * result.getNumElements() <= operand.getNumElements() &&
          llvm::all_of(operand.getShape(), [](int64_t size) { return size <= std::numeric_limits<int32_t>::max(); });
 }
 
