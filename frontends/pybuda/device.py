@@ -192,6 +192,8 @@ class Device:
             if not self.modules:
                 raise PyBudaError(f"device {self.name!r} has no module: inputs by name have no order; place one first")
             tensors = self.modules[0].ordered(tensors[0])
+        elif self.modules:
+            self.modules[0].settle(None)
         given = self._flat(tensors, "an input")
         self._check_shapes(given, self.shapes, "input")
         return given
@@ -199,6 +201,8 @@ class Device:
     def checked_samples(self, samples: Any) -> list[torch.Tensor]:
         """Returns inputs that are given to compile for: any shapes."""
         self.shapes = None
+        for module in self.modules[:1]:
+            module.forget_names()
         return self.checked_inputs((samples,))
 
     def _flat(self, tensors: Sequence[Any], what: str) -> list[torch.Tensor]:

@@ -29,6 +29,7 @@ class Module:
 
     takes_names = False  # of inputs that follow an argument of forward that is left out
     named: list[str] | None = None  # names of the inputs, if such an argument was left out
+    _is_given = False  # inputs: `named` is that of all
 
     def __init__(self, name: str) -> None:
         if not isinstance(name, str) or not name:
@@ -97,8 +98,26 @@ class Module:
         required = [n for n in missing if not self.takes_names or parameters[n].default is inspect.Parameter.empty]
         if required:
             raise PyBudaError(f"module {self.name!r} gets no input {required[0]!r}")
-        self.named = given if missing else None
+        self.settle(given if missing else None)
         return [inputs[n] for n in given]
+
+    def settle(self, names: list[str] | None) -> None:
+        """Takes the names of a set of inputs, None if they are in order: all sets run the same program.
+
+        Raises:
+            PyBudaError: they are not those of the sets before.
+        """
+        if self._is_given and names != self.named:
+            before, now = (f"by the names {', '.join(n)}" if n else "in order" for n in (self.named, names))
+            raise PyBudaError(
+                f"module {self.name!r} was given inputs {before}, and is now given them {now}; "
+                "expected the same arguments in each set of inputs"
+            )
+        self.named, self._is_given = names, True
+
+    def forget_names(self) -> None:
+        """Lets the next set of inputs have other names: nothing is compiled for those before."""
+        self.named, self._is_given = None, False
 
 
 class PyBudaModule(Module):

@@ -190,6 +190,8 @@ class TextToText:
             options: of the model's `generate`.
         """
         given = [texts] if isinstance(texts, str) else texts
+        if not given:
+            return []
         tokens = self.tokenizer(given, return_tensors="pt", padding=len(given) > 1)
         tokens = {name: value for name, value in tokens.items() if name in ("input_ids", "attention_mask")}
         found = self.model.generate(**tokens, **options)

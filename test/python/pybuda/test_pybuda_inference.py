@@ -14,6 +14,7 @@ import pybuda
 import pytest
 import torch
 from modules import Function, Product, read
+from pybuda.pybudaglobal import pybuda_reset
 from ttmlir.torch.report import record
 
 W = torch.linspace(-1, 1, 12).reshape(4, 3)
@@ -312,3 +313,17 @@ def test_a_required_input_is_missing() -> None:
     placed = pybuda.TTDevice("placed", module=pybuda.PyTorchModule("optional", Optional()))
     with pytest.raises(pybuda.PyBudaError, match="module 'optional' gets no input 'ids'"):
         placed.push_to_inputs({"mask": torch.rand(2, 32)})
+
+
+@pytest.mark.parametrize("device", [pybuda.TTDevice, pybuda.CPUDevice])
+def test_sets_of_inputs_with_other_names(device: type) -> None:
+    x, other = torch.rand(2, 32), torch.rand(2, 32)
+    sets: list[Any] = [{"ids": x, "mask": other}, {"ids": x, "cache": other}, (x, other)]
+    for first, second in ((0, 1), (0, 2), (2, 0)):
+        pybuda_reset()
+        placed = device("placed", module=pybuda.PyTorchModule("optional", Optional()))
+        placed.push_to_inputs(sets[first])
+        with pytest.raises(
+            pybuda.PyBudaError, match=r"was given inputs .* the same arguments"
+        ):
+            placed.push_to_inputs(sets[second])
