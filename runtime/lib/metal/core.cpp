@@ -271,6 +271,11 @@ std::string Core::waiting() const {
   return text;
 }
 
+std::optional<size_t> placeIn(const Cores &cores, CoreIndex core) {
+  const auto found = std::ranges::find(cores, core);
+  return found == cores.end() ? std::nullopt : std::optional<size_t>(found - cores.begin());
+}
+
 namespace {
 
 constexpr uint32_t semaphoresBytes = maxSemaphores * semaphoreBytes;
@@ -291,12 +296,6 @@ std::unique_ptr<Core> coreOf(const L1 &l1, CoreIndex index, const EnqueueProgram
     if (std::ranges::find(ring.ring.cores, index) != ring.ring.cores.end())
       core->add(ring);
   return core;
-}
-
-/// The place of a core among those of a kernel, or nothing.
-std::optional<size_t> placeIn(const Cores &cores, CoreIndex index) {
-  const auto found = std::ranges::find(cores, index);
-  return found == cores.end() ? std::nullopt : std::optional<size_t>(found - cores.begin());
 }
 
 /// The state of every core that has a kernel of the program, by index.

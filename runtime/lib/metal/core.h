@@ -393,6 +393,9 @@ public:
   std::vector<std::unique_ptr<KernelRun>> kernels;
 };
 
+/// The place of a core among others, or nothing.
+std::optional<size_t> placeIn(const Cores &cores, CoreIndex core);
+
 /// The kernel that runs in the calling thread; called by every function of the kernel API. Throws Interrupted.
 KernelRun &currentKernel();
 /// Lets the other kernels run; does nothing outside of a kernel, or while one unwinds.

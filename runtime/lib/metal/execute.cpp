@@ -186,12 +186,6 @@ void zeroDram(const ChipMemory &chip, const Buffer &buffer) {
     chip.dram->clear(bank, buffer.address, buffer.bytesPerBank);
 }
 
-/// The place of a core among others, or nothing.
-std::optional<size_t> placeIn(const Cores &cores, CoreIndex core) {
-  const auto found = std::ranges::find(cores, core);
-  return found == cores.end() ? std::nullopt : std::optional<size_t>(found - cores.begin());
-}
-
 //===- Commands of cores --------------------------------------------------===//
 
 // What a core does in commands that no other core has a part in, it does in one go: its L1 stays in the cache of a

@@ -221,7 +221,8 @@ TEST(MetalKernel, RunsAloneAsWithOthers) {
   }
 )";
   std::vector<std::vector<float>> results;
-  for (const char *more : {"", "  noc_async_read_barrier();\n"}) {
+  for (const char *more :
+       {"", "  noc_async_read_barrier();\n", "/*\n#include \"dataflow_api.h\" */ noc_async_read_barrier();\n"}) {
     MetalBuilder builder;
     builder.gridColumns = 3;
     const Shape shape = {32, 3 * 64};
