@@ -87,6 +87,7 @@ class NLPPipelineWrapper:
         for about in (config, getattr(model, "generation_config", None)):
             if about is not None and has_cache:
                 about.use_cache = False
+        part: Any
         for part in model.modules():  # which read results of each other by name
             if hasattr(part, "config"):
                 part.config.return_dict = True

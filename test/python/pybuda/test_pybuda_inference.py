@@ -323,7 +323,5 @@ def test_sets_of_inputs_with_other_names(device: type) -> None:
         pybuda_reset()
         placed = device("placed", module=pybuda.PyTorchModule("optional", Optional()))
         placed.push_to_inputs(sets[first])
-        with pytest.raises(
-            pybuda.PyBudaError, match=r"was given inputs .* the same arguments"
-        ):
+        with pytest.raises(pybuda.PyBudaError, match=r"was given inputs .* the same arguments"):
             placed.push_to_inputs(sets[second])
