@@ -205,7 +205,7 @@ private:
     return result;
   }
 
-  /// What enters and leaves has a placement on the cores.
+  /// Checks that tensors which enter and leave have a placement on the cores.
   static LogicalResult checkCasts(func::FuncOp function, const TileTypes &types) {
     for (auto cast : function.getOps<ttir::TTNNMetalLayoutCastOp>())
       for (Type type : {cast.getInput().getType(), cast.getType()}) {
