@@ -44,6 +44,7 @@ def test_every_op_is_a_function() -> None:
         "debug.host_call",
         "ttnn.capture_or_execute_trace",
         "ttnn.constant",
+        "ttnn.generic",
         "ttcore.case",
         "ttcore.load_cached",
         "ttcore.while",

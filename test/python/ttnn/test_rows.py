@@ -14,6 +14,7 @@ NOT_CALLED = {
     "debug.host_call",
     "ttnn.capture_or_execute_trace",
     "ttnn.constant",
+    "ttnn.generic",  # with kernels of the compiler; generic_op takes those of a user
     "ttcore.case",
     "ttcore.load_cached",
     "ttcore.while",

@@ -56,11 +56,13 @@ PIPELINES: dict[str, list[list[str]]] = {
         ["--ttnn-common-to-emitpy-pipeline"],
         ["--recover-structure-xla-torch-pipeline"],
         ["--convert-ttnn-to-ttir"],
+        ["--ttcore-register-device", "--ttnn-create-d2m-subgraphs", "--ttnn-through-d2m-pipeline"],
     ],
     r"d2m\.": [
         ["--d2m-be-pipeline", "--d2m-to-ttmetal-pipeline"],
         ["--d2m-be-pipeline", "--d2m-to-ttkernel-pre-emitc-pipeline", "--d2m-emitc-pipeline"],
         ["--d2m-be-pipeline", "--d2m-to-ttkernel-pipeline"],
+        ["--d2m-be-pipeline=ttnn-mode=true", "--d2m-to-ttnn-pipeline=ttnn-mode=true"],
     ],
     r"linalg\.|memref\.": [["--linalg-to-llvm-pipeline"]],
     r"ttmetal\.|ttkernel\.|emitpy\.|ttcore\.|debug\.": [["--canonicalize"]],
