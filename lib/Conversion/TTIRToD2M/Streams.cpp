@@ -36,12 +36,7 @@ static MemRefType blockType(ArrayRef<int64_t> shape, Type element) {
 }
 
 static MemRefType deviceType(std::array<int64_t, 2> grid, ArrayRef<int64_t> shard, Type element) {
-  uint64_t bytes = ttmetal::DeviceBuffer{grid, shard, element}.elementBytes();
-  SmallVector<int64_t> shape(grid.begin(), grid.end());
-  llvm::append_range(shape, shard);
-  return MemRefType::get(shape, element,
-                         ttcore::ShardLayoutAttr::dense(element.getContext(), shard, static_cast<int64_t>(bytes)),
-                         ttcore::MemorySpaceAttr::get(element.getContext(), ttcore::MemorySpace::DeviceL1));
+  return ttmetal::DeviceBuffer{grid, shard, element}.inL1();
 }
 
 /// (row, column) of elements or tiles of a buffer -> (core row, core column, row, column).

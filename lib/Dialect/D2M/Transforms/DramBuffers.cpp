@@ -30,12 +30,7 @@ static ArrayRef<int64_t> blockShape(Value cb) {
 }
 
 static MemRefType inL1(ArrayRef<int64_t> grid, ArrayRef<int64_t> shard, Type element) {
-  SmallVector<int64_t> shape(grid);
-  llvm::append_range(shape, shard);
-  const auto bytes = static_cast<int64_t>(ttmetal::DeviceBuffer{grid, shard, element}.elementBytes());
-  MLIRContext *context = element.getContext();
-  return MemRefType::get(shape, element, ttcore::ShardLayoutAttr::dense(context, shard, bytes),
-                         ttcore::MemorySpaceAttr::get(context, ttcore::MemorySpace::DeviceL1));
+  return ttmetal::DeviceBuffer{grid, shard, element}.inL1();
 }
 
 static int64_t divisorUpTo(int64_t size, int64_t most) {

@@ -249,12 +249,7 @@ private:
   }
 
   MemRefType inL1(ArrayRef<int64_t> grid, ArrayRef<int64_t> shard, Type element) {
-    SmallVector<int64_t> shape(grid);
-    llvm::append_range(shape, shard);
-    const auto bytes = static_cast<int64_t>(ttmetal::DeviceBuffer{grid, shard, element}.elementBytes());
-    MLIRContext *context = element.getContext();
-    return MemRefType::get(shape, element, ttcore::ShardLayoutAttr::dense(context, shard, bytes),
-                           ttcore::MemorySpaceAttr::get(context, ttcore::MemorySpace::DeviceL1));
+    return ttmetal::DeviceBuffer{grid, shard, element}.inL1();
   }
 
   /// Adds a circular buffer of `count` tiles; returns it as an argument of the thread.

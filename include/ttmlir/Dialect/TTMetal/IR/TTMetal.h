@@ -37,6 +37,8 @@ struct DeviceBuffer {
   uint64_t shardBytes() const;
   uint64_t pageBytes() const;
   ttcore::DataType dataType() const;
+  /// The type of such a buffer in L1.
+  MemRefType inL1() const;
 
   /// Returns the buffer, or nullopt for a type that is not one: 4 dimensions, a #ttcore.shard layout, in device memory.
   static std::optional<DeviceBuffer> of(Type type);
