@@ -13,7 +13,7 @@ namespace tt::ttnn {
 class BlockColumns {
 public:
   BlockColumns() = default;
-  /// Makes the form, or takes that of another kernel, and releases the values. Empty where the matrix is no such one,
+  /// Makes the form, or takes that of another kernel; the kernel does not read the values. Empty where the matrix is no such one,
   /// where it is small, where its values stay in memory anyway, and where a number has no such form.
   BlockColumns(const OpCall &call, const Product &product);
 

@@ -57,6 +57,34 @@ Range inside(const Axis &axis, int64_t start) {
   return {std::min(first, last), last};
 }
 
+/// Weights in a kernel's own order: kept if they are constant, and otherwise made in each run.
+class OrderedFilter {
+public:
+  OrderedFilter() = default;
+  /// bytes: in that order; order(from, to) writes it.
+  template <class Order> OrderedFilter(const OpCall &call, size_t bytes, ScratchLayout &layout, Order order) {
+    weights = library::Packed(call, 1, DataType::Float32, layout);
+    if (!weights.constantValues()) {
+      place = layout.take(bytes);
+      return;
+    }
+    ordered = library::AlignedBytes(bytes);
+    order(weights.constantValues(), ordered.data());
+    weights.discard();
+  }
+  bool reads() const { return !ordered; }
+  template <class Order> const float *get(const Buffers &buffers, Order order) const {
+    if (!ordered)
+      order(weights.get(buffers.ins[1], buffers.scratch), buffers.scratch + place);
+    return reinterpret_cast<const float *>(ordered ? ordered.data() : buffers.scratch + place);
+  }
+
+private:
+  library::Packed weights;
+  library::AlignedBytes ordered;
+  size_t place = 0;
+};
+
 /// Convolves images of bf16.
 class DepthwiseConvolution final : public Kernel {
 public:
@@ -71,32 +99,21 @@ public:
     nextPixel = across.stride * channels;
     if (!activation.empty())
       this->activation = findActivation(activation)->f;
-    weights = library::Packed(call, 1, DataType::Float32, layout);
     if (biased)
       bias = library::Packed(call, 2, DataType::Float32, layout);
-    const auto bytes = static_cast<size_t>(c.window.area() * channels) * sizeof(float);
-    if (!weights.constantValues()) {
-      orderedPlace = layout.take(bytes);
-      return;
-    }
-    ordered = library::AlignedBytes(bytes);
-    order(weights.constantValues(), ordered.data());
-    weights.discard();
+    filter = OrderedFilter(call, static_cast<size_t>(c.window.area() * channels) * sizeof(float), layout,
+                           [&](const std::byte *from, std::byte *to) { order(from, to); });
   }
 
   size_t scratchBytes() const override { return layout.bytes(); }
   bool reads(size_t operand) const override {
-    return operand == 0 || (operand == 1 ? !ordered : operand == 2 && bias.reads());
+    return operand == 0 || (operand == 1 ? filter.reads() : operand == 2 && bias.reads());
   }
 
   void run(const Buffers &buffers) const override {
-    const std::byte *filter = ordered.data();
-    if (!ordered) {
-      order(weights.get(buffers.ins[1], buffers.scratch), buffers.scratch + orderedPlace);
-      filter = buffers.scratch + orderedPlace;
-    }
+    const float *weights = filter.get(buffers, [&](const std::byte *from, std::byte *to) { order(from, to); });
     const std::byte *added = biased ? bias.get(buffers.ins[2], buffers.scratch) : nullptr;
-    const Values now{reinterpret_cast<const uint16_t *>(buffers.ins[0]), reinterpret_cast<const float *>(filter),
+    const Values now{reinterpret_cast<const uint16_t *>(buffers.ins[0]), weights,
                      reinterpret_cast<const float *>(added), buffers.outs[0]};
     const int64_t work = std::max<int64_t>(1, across.out * channels * down.kernel * across.kernel);
     parallelFor(batch * down.out, 1 + 65536 / work, [&](int64_t begin, int64_t end) {
@@ -220,9 +237,8 @@ private:
   bool biased;
   Run<float> activation = nullptr;
   ScratchLayout layout;
-  library::Packed weights, bias;
-  library::AlignedBytes ordered; // constants
-  size_t orderedPlace = 0;       // of others
+  OrderedFilter filter;
+  library::Packed bias;
 };
 
 /// Convolves images of bf16 line by line.
@@ -234,35 +250,24 @@ public:
         vectors((channels + width - 1) / width), biased(optionalOperand(call, 2) != nullptr) {
     if (c.window.axes.size() == 2)
       down = c.window.axes.front();
-    weights = library::Packed(call, 1, DataType::Float32, layout);
     if (biased) {
       bias = library::Packed(call, 2, DataType::Float32, layout);
       biasPlace = layout.take(static_cast<size_t>(vectors * width) * sizeof(float));
     }
-    const auto bytes = static_cast<size_t>(vectors * taps * width) * sizeof(float);
+    filter = OrderedFilter(call, static_cast<size_t>(vectors * taps * width) * sizeof(float), layout,
+                           [&](const std::byte *from, std::byte *to) { order(from, taps, to); });
     // Few lines are divided, so that threads get as much of them each.
     constexpr int64_t manyItems = 24, fewVectors = 4;
     parts = std::clamp<int64_t>(manyItems / (batch * down.out), 1, (vectors + fewVectors - 1) / fewVectors);
-    if (!weights.constantValues()) {
-      orderedPlace = layout.take(bytes);
-      return;
-    }
-    ordered = library::AlignedBytes(bytes);
-    order(weights.constantValues(), taps, ordered.data());
-    weights.discard();
   }
 
   size_t scratchBytes() const override { return layout.bytes(); }
   bool reads(size_t operand) const override {
-    return operand == 0 || (operand == 1 ? !ordered : operand == 2 && bias.reads());
+    return operand == 0 || (operand == 1 ? filter.reads() : operand == 2 && bias.reads());
   }
 
   void run(const Buffers &buffers) const override {
-    const std::byte *filter = ordered.data();
-    if (!ordered) {
-      order(weights.get(buffers.ins[1], buffers.scratch), taps, buffers.scratch + orderedPlace);
-      filter = buffers.scratch + orderedPlace;
-    }
+    const float *weights = filter.get(buffers, [&](const std::byte *from, std::byte *to) { order(from, taps, to); });
     if (biased)
       order(bias.get(buffers.ins[2], buffers.scratch), 1, buffers.scratch + biasPlace);
     const int64_t pixelBytes = channels * 2, lineBytes = across.size * pixelBytes;
@@ -283,7 +288,7 @@ public:
         line.channels = channels;
         line.first = vectors * part / parts;
         line.last = vectors * (part + 1) / parts;
-        line.weights = reinterpret_cast<const float *>(filter) + rows.begin * across.kernel * width;
+        line.weights = weights + rows.begin * across.kernel * width;
         line.vectorWeights = taps * width;
         line.bias = biased ? reinterpret_cast<const float *>(buffers.scratch + biasPlace) : nullptr;
         line.to = buffers.outs[0] + row * across.out * pixelBytes;
@@ -316,9 +321,9 @@ private:
   int64_t taps, vectors, parts;           // parts: of the channels of a line, that threads compute
   bool biased;
   ScratchLayout layout;
-  library::Packed weights, bias;
-  library::AlignedBytes ordered; // constants
-  size_t orderedPlace = 0, biasPlace = 0;
+  OrderedFilter filter;
+  library::Packed bias;
+  size_t biasPlace = 0;
 };
 
 } // namespace
