@@ -151,9 +151,10 @@ sim::MeshOptions meshOf(std::span<const PJRT_NamedValue> given, uint32_t process
   const uint64_t chips = uint64_t(mesh.rows) * mesh.columns;
   if (!chips || chips > sim::maxChips)
     invalid(shape.where + " is '" + shape.value + "': a mesh has 1 to " + std::to_string(sim::maxChips) + " chips");
-  if (chips < processes)
+  if (chips < processes || chips % processes != 0)
     invalid(shape.where + " is '" + shape.value + "': " + std::to_string(chips) + " chips for the " +
-            std::to_string(processes) + " processes of jax.distributed; expected one for each at least");
+            std::to_string(processes) +
+            " processes of jax.distributed; expected one for each at least, and as many for each");
   return mesh;
 }
 
@@ -165,9 +166,7 @@ PJRT_NamedValue named(std::string_view name) {
 }
 
 /// Each process has a contiguous range of the chips.
-uint32_t processOf(uint32_t chip, uint32_t chips, uint32_t processes) {
-  return static_cast<uint32_t>((uint64_t(chip + 1) * processes - 1) / chips);
-}
+uint32_t processOf(uint32_t chip, uint32_t chips, uint32_t processes) { return chip / (chips / processes); }
 
 std::unique_ptr<PJRT_TopologyDescription> topologyOf(std::span<const PJRT_NamedValue> given) {
   auto topology = std::make_unique<PJRT_TopologyDescription>();

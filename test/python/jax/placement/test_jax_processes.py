@@ -175,6 +175,10 @@ def test_settings_that_do_not_fit():
     assert "expected the same mesh on all processes" in texts[0]
     texts = [out for _, out, _ in run(2, ["-c", textwrap.dedent(program)], TTMLIR_MESH="1x1")]
     assert "'1x1': 1 chips for the 2 processes of jax.distributed; expected one for each at least" in texts[0]
+    texts = [out for _, out, _ in run(2, ["-c", textwrap.dedent(program)], TTMLIR_MESH="1x3")]
+    assert (
+        "'1x3': 3 chips for the 2 processes of jax.distributed; expected" in texts[0] and "as many for each" in texts[0]
+    )
 
 
 @pytest.mark.long
