@@ -112,9 +112,6 @@ private:
       return module.emitError() << "matmul-interchange=" << llvm::formatv("{0:$[,]}", llvm::iterator_range(loops)).str()
                                 << " is no order of the loops of a product; expected 0,1,2 or 1,0,2: steps of K are "
                                    "innermost";
-    if (ttnnMode && (!availableL1AddrRange.empty() || testAssumel1Capacity != 0))
-      return module.emitError() << "available-l1-addr-range and test-assume-l1-capacity have no effect with ttnn-mode: "
-                                   "the executor finds addresses of tensors";
     constexpr unsigned most = 64;
     if (numStreamBuffers < 1 || numStreamBuffers > most)
       return module.emitError() << "num-stream-buffers=" << numStreamBuffers.getValue() << " is not between 1 and "

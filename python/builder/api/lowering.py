@@ -110,6 +110,14 @@ class Lowering:
         if self.custom_pipeline is not None:
             return own.with_([f"{name}={braced(value)}" for name, value in self._given() if self._is_emitting(name)])
         given = own.with_(self.pipeline_options).with_(self.ttir_pipeline_options)
+        # An option that says which target it is.
+        targets = {name: target for target, form in FLATBUFFERS.items() for name in form.fixed}
+        for name, value in split(str(given)):
+            if name in targets:
+                raise OptionError(
+                    f"option {name} is {value!r} for target {self.target!r}; expected no such option: "
+                    f"target {targets[name]!r} sets it"
+                )
         return given.with_(FLATBUFFERS[self.target].fixed) if self.target in FLATBUFFERS else given
 
     def custom_options(self, options: CompileOptions) -> str:

@@ -12,6 +12,7 @@ import _ttmlir_runtime as rt
 import pytest
 import torch
 from builder.base.builder_apis import build_module, compile_and_execute_ttir, compile_ttir_to_flatbuffer
+from builder.base.errors import TTBuilderCompileException
 from builder.execution.verdicts import Verdict, compare_shards
 from op_cases import clone, execute
 from ttmlir import passes
@@ -278,3 +279,15 @@ def test_bad_options(options: str, message: str) -> None:
     module, _ = made(lambda b, x: b.exp(x), [(32, 32)], [torch.float32])
     with pytest.raises((MLIRError, OptionError, ValueError), match=message):
         passes.ttir_to_ttmetal_pipeline(clone(module), options)
+
+
+@pytest.mark.parametrize(("target", "value"), [("ttmetal", "true"), ("ttnn-mode", "false")])
+def test_targets_say_their_mode(target: Any, value: str) -> None:
+    def module(builder: Any) -> None:
+        @builder.func([(32, 32)], [torch.float32])
+        def f(x: Any, builder: Any) -> Any:
+            return builder.exp(x)
+
+    message = f"option ttnn-mode is '{value}' for target '{target}'; expected no such option"
+    with pytest.raises(TTBuilderCompileException, match=message):
+        compile_ttir_to_flatbuffer(module, target=target, pipeline_options=[f"ttnn-mode={value}"])

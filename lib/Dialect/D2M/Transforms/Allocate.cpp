@@ -37,8 +37,32 @@ struct Range {
 struct Allocate : d2m::impl::D2MAllocateBase<Allocate> {
   using Base::Base;
 
+  /// The option, if one is set, that says where buffers are.
+  StringRef placingOption() const {
+    const std::pair<bool, StringRef> options[] = {
+        {!availableL1AddrRange.empty(), availableL1AddrRange.getArgStr()},
+        {testAssumel1Capacity != 0, testAssumel1Capacity.getArgStr()},
+        {forceSpillToDramIfLegal, forceSpillToDramIfLegal.getArgStr()},
+        {!allowL1OutputSpilling, allowL1OutputSpilling.getArgStr()},
+        {defaultInputMemspace != ttcore::MemorySpace::DeviceL1, defaultInputMemspace.getArgStr()},
+        {defaultOutputMemspace != ttcore::MemorySpace::DeviceL1, defaultOutputMemspace.getArgStr()},
+        {streamInsertPolicy != StreamInsertPolicy::Infer, streamInsertPolicy.getArgStr()},
+    };
+    for (auto [isSet, name] : options)
+      if (isSet)
+        return name;
+    return {};
+  }
+
   void runOnOperation() override {
     Operation *root = getOperation();
+    if (ttnnMode) {
+      if (StringRef name = placingOption(); !name.empty()) {
+        root->emitError() << name << " has no effect with ttnn-mode: the executor finds places for tensors";
+        signalPassFailure();
+      }
+      return;
+    }
     ModuleOp module = isa<ModuleOp>(root) ? cast<ModuleOp>(root) : root->getParentOfType<ModuleOp>();
     auto system = module ? module->getAttrOfType<ttcore::SystemDescAttr>(ttcore::systemDescName) : nullptr;
     if (!system || system.getChipDescs().empty()) {

@@ -59,8 +59,8 @@ void ttmetal::createD2MBackendPipeline(OpPassManager &manager, const D2MPipeline
   allocation.defaultOutputMemspace = options.defaultOutputMemspace;
   allocation.streamInsertPolicy = options.streamInsertPolicy;
   allocation.testBufferSizePolicy = options.testBufferSizePolicy;
-  if (!options.ttnnMode) // tensors of TTNN get their addresses when they are created
-    functions.addPass(d2m::createD2MAllocate(allocation));
+  allocation.ttnnMode = options.ttnnMode;
+  functions.addPass(d2m::createD2MAllocate(allocation));
   functions.addPass(d2m::createD2MLowerMulticastLoads({options.multicastInference}));
   functions.addPass(d2m::createD2MSplitUnifiedThread());
   functions.addPass(

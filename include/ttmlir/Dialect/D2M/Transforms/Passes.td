@@ -76,7 +76,9 @@ def D2MAllocate : Pass<"d2m-allocate"> {
            [{TT_D2M_STREAM_VALUES}]>,
     Option<"testBufferSizePolicy", "test-buffer-size-policy", "::mlir::tt::d2m::BufferSizePolicy",
            "::mlir::tt::d2m::BufferSizePolicy::Auto", "Size of the blocks that generics work on",
-           [{TT_D2M_BUFFER_SIZE_VALUES}]>
+           [{TT_D2M_BUFFER_SIZE_VALUES}]>,
+    Option<"ttnnMode", "ttnn-mode", "bool", "false",
+           "Buffers are tensors of TTNN, for which the executor finds addresses: only refuse options of their places">
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
 }
