@@ -13,8 +13,8 @@ namespace tt::ttnn {
 class BlockColumns {
 public:
   BlockColumns() = default;
-  /// Makes the form, or takes that of another kernel; the kernel does not read the values. Empty where the matrix is no such one,
-  /// where it is small, where its values stay in memory anyway, and where a number has no such form.
+  /// Makes the form, or takes that of another kernel; the kernel does not read the values. Empty where the matrix is no
+  /// such one, where it is small, where its values stay in memory anyway, and where a number has no such form.
   BlockColumns(const OpCall &call, const Product &product);
 
   explicit operator bool() const { return static_cast<bool>(bytes); }
