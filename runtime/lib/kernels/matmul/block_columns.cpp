@@ -40,7 +40,7 @@ Floats unitsOf(const uint8_t *units) {
   constexpr Words shifts = {23, 23, 23, 23, 23, 23, 23, 23, 15, 15, 15, 15, 15, 15, 15, 15};
   uint32_t both;
   std::memcpy(&both, units, sizeof(both));
-  return std::bit_cast<Floats>(((Words{} + both) << shifts) & 0x7f800000u);
+  return __builtin_bit_cast(Floats, ((Words{} + both) << shifts) & 0x7f800000u);
 }
 
 /// The biased exponent of the unit of a group, or 0 if f32 does not hold it, or a number is Inf or NaN.
@@ -64,10 +64,10 @@ bool encode(const uint16_t *from, int64_t k, int8_t *numbers, uint8_t *units) {
     const Floats scales = unitsOf(inverse);
     const auto words = load<Words>(from + at);
     for (const Words &values : {words << 16, words & 0xffff0000u}) {
-      const Floats scaled = std::bit_cast<Floats>(values) * scales;
+      const Floats scaled = __builtin_bit_cast(Floats, values) * scales;
       const auto integers = __builtin_convertvector(scaled, Integers);
       // By bits: -0, which no block format has, would become 0.
-      wrong |= std::bit_cast<Words>(__builtin_convertvector(integers, Floats)) ^ std::bit_cast<Words>(scaled);
+      wrong |= __builtin_bit_cast(Words, __builtin_convertvector(integers, Floats)) ^ __builtin_bit_cast(Words, scaled);
       store(__builtin_convertvector(integers, Numbers), numbers);
       numbers += group;
     }
@@ -117,7 +117,7 @@ void BlockColumns::expand(int64_t column, int64_t columns, int64_t row, int64_t 
       __builtin_prefetch(numbers + at + ahead);
       const Floats unit = unitsOf(units);
       const auto values = [&](int64_t first) {
-        return std::bit_cast<Words>(__builtin_convertvector(load<Numbers>(numbers + at + first), Floats) * unit);
+        return __builtin_bit_cast(Words, __builtin_convertvector(load<Numbers>(numbers + at + first), Floats) * unit);
       };
       store(values(0) >> 16 | (values(group) & 0xffff0000u), to + at);
     }
