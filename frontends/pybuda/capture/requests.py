@@ -145,8 +145,9 @@ def cuts_of(config: CompilerConfig, chips: Sequence[int]) -> Iterable[tuple[str,
     """Yields ops of fracture groups with a dimension and a number of parts.
 
     Raises:
-        PlacementError: something else, or a chip that the device does not have.
+        PlacementError: something else, an op that is named twice, or a chip that the device does not have.
     """
+    known: dict[str, Sequence[Any]] = {}
     for nodes, chip_ids in config.fracture_groups:
         if bad := [x for x in chip_ids if x not in chips]:
             raise PlacementError(f"insert_fracture_group: chip {bad[0]} is none of the device's, {list(chips)}")
@@ -156,6 +157,12 @@ def cuts_of(config: CompilerConfig, chips: Sequence[int]) -> Iterable[tuple[str,
                 raise PlacementError(
                     f"insert_fracture_group has {node!r}; expected (op, -2 for rows or -1 for columns, factor)"
                 )
+            if node[0] in known:
+                raise PlacementError(
+                    f"insert_fracture_group names op {node[0]!r} twice, in {known[node[0]]!r} and in {node!r}; "
+                    "expected one cut of an op"
+                )
+            known[node[0]] = node
             yield node[0], (node[1], node[2])
 
 

@@ -91,12 +91,14 @@ class Formats:
     base: what programs compute in. Where all values have one format it is that; else Float32, and each value is rounded
     to its own.
     seen: the subjects of queries: names, types, epochs, whether a gradient.
+    operands: names and types of ops, each with the number of operands that were read.
     """
 
     default: DataFormat
     rules: Sequence[Precision] = ()
     explicit: Sequence[DataFormat] = ()
     seen: set[tuple[str, str | None, str, bool]] = field(default_factory=set, compare=False)
+    operands: dict[tuple[str, str], int] = field(default_factory=dict, compare=False)
 
     @property
     def is_mixed(self) -> bool:
@@ -155,6 +157,7 @@ class Formats:
         """Returns an operand as an op reads it; in training also the gradient that the op's backward pass computes for
         it, in the operand's format. trained: it is a parameter.
         """
+        self.operands[name, op_type] = max(self.operands.get((name, op_type), 0), number + 1)
         data_format = self.input_df(number, name, op_type, activation)
         if data_format is not None:
             x = self.rounded(x, data_format, f"operand {number} of op {name or op_type!r}", read=True)
@@ -173,6 +176,11 @@ class Formats:
     def unused(self) -> list[Precision]:
         """Returns rules that fitted nothing that was seen."""
         return [rule for rule in self.rules if not any(rule.fits(*x) for x in self.seen)]
+
+    def most_operands(self, rule: Precision) -> tuple[int, str]:
+        """Returns the most operands of an op that a rule fits, and the op's name, or its type; 0 if it fits none."""
+        found = ((n, name or op_type) for (name, op_type), n in self.operands.items() if rule.fits(name, op_type))
+        return max(found, default=(0, ""))
 
 
 class GradientRounding(torch.autograd.Function):

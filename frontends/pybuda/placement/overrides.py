@@ -60,7 +60,7 @@ def overridden_places(graph: Graph, chip: Chip, config: CompilerConfig) -> tuple
     """
     simulated = runtime.chip_figures(chip.costs.arch)["grid"]
     nodes = Counter(op.node for op in graph.ops)
-    text: list[str] = []
+    text: dict[str, str] = {}
     grids: dict[str, tuple[int, int]] = {}
     for op in graph.ops:
         overrides = config.op_overrides.get(op.name, {})
@@ -90,8 +90,13 @@ def overridden_places(graph: Graph, chip: Chip, config: CompilerConfig) -> tuple
             grid = ()
         if grid or start is not None or turned:
             core = "{}x{}".format(*start) if start is not None else ""
-            text.append(f"{op.location}={'x'.join(map(str, grid))}:{core}{':transposed' if turned else ''}")
-    return ",".join(text), grids
+            place = f"{'x'.join(map(str, grid))}:{core}{':transposed' if turned else ''}"
+            if text.setdefault(op.location, place) != place:
+                raise PlacementError(
+                    f"op {op.name!r} is requested at {place}, and the program computes it together with ops that are "
+                    f"requested at {text[op.location]}; expected one place"
+                )
+    return ",".join(f"{location}={place}" for location, place in text.items()), grids
 
 
 def warn_of_sizes(graph: Graph, executables: Sequence[Executable], config: CompilerConfig) -> None:

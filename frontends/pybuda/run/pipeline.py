@@ -15,7 +15,7 @@ import torch
 from ..capture.trace import Formats
 from ..config import _get_global_compiler_config
 from ..device import Device, InputQueue, Stopped, elsewhere
-from ..errors import PyBudaError
+from ..errors import OptionError, PyBudaError
 from ..placement import check_names
 from ..tensor import Tensor
 
@@ -127,11 +127,21 @@ class Pipeline:
                 )
 
     def _check_rules(self) -> None:
-        """Warns of calls of `configure_mixed_precision` that nothing fits."""
+        """Warns of calls of `configure_mixed_precision` that nothing fits.
+
+        Raises:
+            OptionError: a call has a format for an operand that none of its ops has.
+        """
         formats = [x for x in (getattr(device, "_formats", None) for device in self.devices) if isinstance(x, Formats)]
         for rule in _get_global_compiler_config().amp_properties:
             if formats and all(rule in x.unused() for x in formats):
                 warnings.warn(f"{rule} has no effect: no op, parameter or input of the devices fits", stacklevel=2)
+            count, name = max((x.most_operands(rule) for x in formats), default=(0, ""))
+            for number in sorted(x.number for x in rule.input_df if x.number is not None):
+                if count and number >= count:
+                    raise OptionError(
+                        f"{rule}: input_df has operand {number}; op {name!r} has {count}, and no op that fits has more"
+                    )
 
     #
     # Commands

@@ -258,6 +258,16 @@ def test_operands_of_pytorchs_functions(float32: None) -> None:
     np.testing.assert_allclose(got.value().detach().numpy(), X.numpy() @ weights.T, rtol=1e-5, atol=1e-5)
 
 
+@pytest.mark.parametrize("rule", [{"name_regex": "^first$"}, {"name_regex": "^(first|root)$"}, {"op_type": "multiply"}])
+def test_an_operand_that_no_op_has(rule: dict[str, str], float32: None) -> None:
+    def forward(x: pybuda.Tensor) -> pybuda.Tensor:
+        return op.Sqrt("root", op.Multiply("first", x, x))
+
+    pybuda.configure_mixed_precision(**rule, input_df={0: DataFormat.Float16_b, 2: DataFormat.Float16_b})
+    with pytest.raises(PyBudaError, match=r"input_df has operand 2; op 'first' has 2, and no op that fits has more"):
+        run(forward, X)
+
+
 #
 # intermediate_df
 #

@@ -546,6 +546,18 @@ def test_the_program_computes_parts(name: str, float32: None) -> None:
     torch.testing.assert_close(output.value().double(), module.golden(x), rtol=1e-3, atol=1e-4)
 
 
+@pytest.mark.parametrize(
+    "groups", [[[("product", -1, 2), ("product", -2, 2)]], [[("product", -1, 2)], [("product", -1, 2)]]]
+)
+def test_an_op_in_two_groups(groups: list[list[tuple[str, int, int]]]) -> None:
+    for group in groups:
+        pybuda.config.insert_fracture_group(group)
+    with pytest.raises(
+        PlacementError, match=r"names op 'product' twice, in \('product', -1, 2\) and in .*; expected one cut of an op"
+    ):
+        compiled(Block(), torch.rand(64, 96))
+
+
 @pytest.mark.parametrize("order", [["product", "other"], ["other", "product"], ["relu", "product"]])
 def test_the_program_runs_in_the_requested_order(order: list[str], float32: None) -> None:
     pybuda.config.add_schedule_constraint(order)
