@@ -124,7 +124,11 @@ private:
       auto [name, value] = entry.split('=');
       SmallVector<StringRef> parts;
       value.split(parts, ':');
-      PlaceRequest &request = requests[name];
+      const auto [found, isNew] = requests.try_emplace(name);
+      if (!isNew)
+        return module.emitOpError() << "ttnn-place-epochs: overrides has '" << name << "' twice, the second time as '"
+                                    << entry << "'; expected one place of an op";
+      PlaceRequest &request = found->second;
       request.isTransposed = parts.size() == 3 && parts[2] == "transposed";
       if (name.empty() || parts.size() > 3 || (parts.size() == 3 && !parts[2].empty() && !request.isTransposed) ||
           !areNumbers(parts[0], request.grid, 1) || (parts.size() > 1 && !areNumbers(parts[1], request.core, 0)))

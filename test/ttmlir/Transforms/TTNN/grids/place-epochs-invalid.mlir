@@ -19,6 +19,8 @@
 // WORD: overrides has 'a=2x2:0x0:turned'; expected
 // RUN: not ttmlir-opt %s --ttnn-place-epochs="overrides=a=0x2" 2>&1 | FileCheck %s --check-prefix=ZERO
 // ZERO: overrides has 'a=0x2'; expected
+// RUN: not ttmlir-opt %s --ttir-to-ttnn-backend-pipeline="enable-epochs=true epoch-overrides=a=2x2,b=1x1,a=2x4" 2>&1 | FileCheck %s --check-prefix=TWICE
+// TWICE: error: 'builtin.module' op ttnn-place-epochs: overrides has 'a' twice, the second time as 'a=2x4'; expected one place of an op
 // RUN: not ttmlir-opt %s --ttir-to-ttnn-backend-pipeline="enable-epochs=true epoch-overrides=a=:7x0" 2>&1 | FileCheck %s --check-prefix=CORE
 // CORE: error: {{.*}}'ttnn.exp' op none of its 1 grids, such as 2x4, fits at core 7, 0; there are 8x8 cores (ttnn-place-epochs overrides)
 // RUN: not ttmlir-opt %s --ttir-to-ttnn-backend-pipeline="enable-epochs=true epoch-overrides=a=9x1" 2>&1 | FileCheck %s --check-prefix=LARGE
