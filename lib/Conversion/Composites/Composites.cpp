@@ -29,10 +29,12 @@
 #include "ttmlir/Dialect/TTIR/IR/Ops/ReduceAndOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/ReduceOrOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/RightShiftOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/RollOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/SeluOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/SignbitOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/SoftmaxOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/SoftsignOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/SparseMatmulOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/SplitQueryKeyValueAndSplitHeadsOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/SquareOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/TruncOp.h"
@@ -221,6 +223,17 @@ static Tensor valueOf(ttir::DotGeneralOp op, Expressions &e) {
   return a.matmul(b).reshape(op.getType().getShape());
 }
 
+/// Products of matrices and experts where the sparsity is not 0.
+static Tensor valueOf(ttir::SparseMatmulOp op, Expressions &e) {
+  Tensor a = e(op.getA()), b = e(op.getB()), live = e(op.getSparsity()).notEqual(0);
+  const int64_t experts = b.shape()[1];
+  if (!op.getIsInputASparse())
+    a = a.reshape({a.shape()[0] * a.shape()[1], 1, a.shape()[2], a.shape()[3]});
+  Tensor products = a.matmul(b, false, /*wide=*/true);
+  live = live.as(products.type().getElementType()).reshape({live.type().getNumElements() / experts, experts, 1, 1});
+  return live.select(products, e.full(0, products));
+}
+
 //===----------------------------------------------------------------------===//
 // Data movement
 //===----------------------------------------------------------------------===//
@@ -255,9 +268,54 @@ static Tensor valueOf(ttir::RearrangeOp op, Expressions &e) {
   return x.permute(ArrayRef(parsed.order.data(), parsed.order.size())).reshape(op.getType().getShape());
 }
 
-/// The nearest pixel, several times.
+static Tensor valueOf(ttir::RollOp op, Expressions &e) {
+  Tensor x = e(op.getInput());
+  for (auto [shift, dimension] : llvm::zip_equal(op.getShifts(), op.getDims())) {
+    const int64_t dim = x.dim(dimension), size = x.shape()[dim];
+    const int64_t first = size == 0 ? 0 : ((size - shift % size) % size + size) % size;
+    if (first != 0)
+      x = e.concat({x.slice(dim, first, size, 1), x.slice(dim, 0, first, 1)}, dim);
+  }
+  return x;
+}
+
+/// A dimension as long as that of the result, each element between the two of `x` that are nearest to it.
+static Tensor interpolated(Tensor x, int64_t dim, int64_t size, Operation *op) {
+  Expressions &e = *x.e;
+  const int64_t count = x.shape()[dim];
+  if (size == count)
+    return x;
+  SmallVector<double> before, after, weights;
+  for (int64_t i = 0; i < size; ++i) {
+    const double at =
+        std::max(0.0, (static_cast<double>(i) + 0.5) * static_cast<double>(count) / static_cast<double>(size) - 0.5);
+    before.push_back(std::floor(at));
+    after.push_back(std::min(std::floor(at) + 1, static_cast<double>(count - 1)));
+    weights.push_back(at - std::floor(at));
+  }
+  auto order = llvm::to_vector(llvm::seq<int64_t>(0, x.rank()));
+  std::swap(order[0], order[dim]);
+  Tensor first = x.permute(order);
+  SmallVector<int64_t> shape(first.shape());
+  Tensor table = first.reshape({count, x.type().getNumElements() / count});
+  auto at = [&](ArrayRef<double> rows) {
+    return e.rowsAt(table, e.constant(RankedTensorType::get({size}, e.builder.getI32Type()), rows), op);
+  };
+  Tensor weight = e.constant(RankedTensorType::get({size, 1}, e.builder.getF32Type()), weights);
+  Tensor sum = at(before) * (weight * -1 + 1) + at(after) * weight;
+  shape[0] = size;
+  return sum.reshape(shape).permute(order);
+}
+
+/// The nearest pixel, several times, or pixels between the nearest four.
 static Tensor valueOf(ttir::Upsample2dOp op, Expressions &e) {
   Tensor x = e(op.getInput());
+  if (op.getMode() == "bilinear" && x.type().getNumElements()) {
+    x = x.wide();
+    for (unsigned dim : {1, 2})
+      x = interpolated(x, dim, op.getType().getDimSize(dim), op);
+    return x;
+  }
   for (int64_t dim : {1, 2})
     if (const int64_t factor = op.getType().getDimSize(static_cast<unsigned>(dim)) / x.shape()[dim]; factor != 1)
       x = x.repeatInterleave(dim, factor);
@@ -348,9 +406,6 @@ template <> StringRef refusalOf(ttir::IndexSelectOp op) {
                         op.getLengthAttr().getValue().getSExtValue() >= 1;
   return isInside ? StringRef() : "its runs begin outside, or have no elements";
 }
-template <> StringRef refusalOf(ttir::Upsample2dOp op) {
-  return op.getMode() == "nearest" ? StringRef() : "its mode is not nearest";
-}
 template <> StringRef refusalOf(ttir::GroupNormOp op) {
   const auto channels = static_cast<int64_t>(op.getChannelDim());
   if (op.getInputMask())
@@ -376,8 +431,8 @@ const CompositeTable &mlir::tt::composites() {
            ttir::ArangeOp, ttir::BatchNormInferenceOp, ttir::ClampTensorOp, ttir::ConcatenateHeadsOp, ttir::CumSumOp,
            ttir::DotGeneralOp, ttir::DropoutOp, ttir::EmptyOp, ttir::GetDimensionSizeOp, ttir::Exp2Op, ttir::FracOp,
            ttir::GlobalAvgPool2dOp, ttir::GroupNormOp, ttir::IndexOp, ttir::LayerNormOp, ttir::LeakyReluOp,
-           ttir::RMSNormOp, ttir::ReduceAndOp, ttir::ReduceOrOp, ttir::SeluOp, ttir::SignbitOp, ttir::SoftmaxOp,
-           ttir::SoftsignOp, ttir::SquareOp, ttir::TruncOp>(created);
+           ttir::RMSNormOp, ttir::ReduceAndOp, ttir::ReduceOrOp, ttir::RollOp, ttir::SeluOp, ttir::SignbitOp,
+           ttir::SoftmaxOp, ttir::SoftsignOp, ttir::SparseMatmulOp, ttir::SquareOp, ttir::TruncOp>(created);
     addAttentionComposites(created);
     addQuantizationComposites(created);
     addSelectionComposites(created);

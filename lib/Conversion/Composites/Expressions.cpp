@@ -38,6 +38,8 @@
 
 #include "llvm/Support/MathExtras.h"
 
+#include <limits>
+
 using namespace mlir;
 using namespace mlir::tt;
 
@@ -73,6 +75,10 @@ Tensor Tensor::wide() const {
     return as(e->builder.getI32Type());
   return isa<FloatType>(element) ? as(e->builder.getF32Type()) : *this;
 }
+Tensor Tensor::withPositions() const {
+  auto integer = dyn_cast<IntegerType>(type().getElementType());
+  return integer && integer.getWidth() < 32 ? as(e->builder.getI32Type()) : wide();
+}
 
 Tensor Tensor::operator+(Tensor other) const { return binary<ttir::AddOp>(*this, other); }
 Tensor Tensor::operator-(Tensor other) const { return binary<ttir::SubtractOp>(*this, other); }
@@ -92,6 +98,13 @@ Tensor Tensor::notEqual(double number) const { return notEqual(e->full(number, *
 Tensor Tensor::select(Tensor yes, Tensor no) const {
   RankedTensorType type = yes.type().clone(joined(shape(), joined(yes.shape(), no.shape())));
   return {ttir::WhereOp::create(e->builder, e->loc, type, value, yes.value, no.value), e};
+}
+Tensor Tensor::chosen(Tensor x, int64_t dim) const {
+  const Type element = x.type().getElementType();
+  double least = element.isUnsignedInteger() ? 0 : std::numeric_limits<int32_t>::min();
+  if (isa<FloatType>(element))
+    least = -std::numeric_limits<double>::infinity();
+  return select(x, e->full(least, x)).max({dim});
 }
 
 Tensor Tensor::abs() const { return unary<ttir::AbsOp>(*this); }
@@ -186,4 +199,11 @@ Tensor Expressions::constant(RankedTensorType type, ArrayRef<double> values) {
                            ? Attribute(FloatAttr::get(type.getElementType(), value))
                            : IntegerAttr::get(type.getElementType(), static_cast<int64_t>(value)));
   return {ttir::ConstantOp::create(builder, loc, type, DenseElementsAttr::get(type, elements)), this};
+}
+
+Tensor Expressions::positions(Type element, ArrayRef<int64_t> shape) {
+  SmallVector<double> values;
+  for (int64_t i = 0; i < ShapedType::getNumElements(shape); ++i)
+    values.push_back(static_cast<double>(i));
+  return constant(RankedTensorType::get(shape, element), values);
 }

@@ -29,6 +29,8 @@ struct Tensor {
   /// Casts to another element type; to f32 if it has floats.
   Tensor as(Type element) const;
   Tensor wide() const;
+  /// Casts to a type that has the positions of a long dimension as well: floats to f32, integers to 32 bits.
+  Tensor withPositions() const;
 
   Tensor operator+(Tensor other) const;
   Tensor operator-(Tensor other) const;
@@ -48,6 +50,8 @@ struct Tensor {
   Tensor notEqual(double number) const;
   /// Elements of `yes` where this value is not 0. All three are broadcast.
   Tensor select(Tensor yes, Tensor no) const;
+  /// Elements of `x` where this value is 1, of which there is at most one along a dimension; else the lowest value.
+  Tensor chosen(Tensor x, int64_t dim) const;
 
   Tensor abs() const;
   Tensor ceil() const;
@@ -86,6 +90,8 @@ public:
   Tensor concat(ArrayRef<Tensor> parts, int64_t dim);
   /// Integers are exact up to 2^53.
   Tensor constant(RankedTensorType type, ArrayRef<double> values);
+  /// 0, 1, 2 ...
+  Tensor positions(Type element, ArrayRef<int64_t> shape);
   /// The indices that `op` reads, each a position in a dimension of `size` elements.
   virtual Tensor checked(Tensor index, int64_t size, Operation *op) = 0;
   /// The rows of a table [rows, width] at the indices [count] that `op` reads: [count, width].

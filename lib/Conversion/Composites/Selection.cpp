@@ -14,12 +14,11 @@
 #include "ttmlir/Dialect/TTIR/IR/Ops/SliceDynamicOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/SortOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/TopKOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/TopKRouterGptOp.h"
 #include "ttmlir/Dialect/TTIR/IR/TTIR.h"
 #include "ttmlir/Dialect/TTIR/Transforms/SizeAttributes.h"
 
 #include "llvm/ADT/bit.h"
-
-#include <limits>
 
 using namespace mlir;
 using namespace mlir::tt;
@@ -28,22 +27,8 @@ static constexpr int64_t exactIntegers = int64_t(1) << 24; // of f32
 
 /// 0, 1, 2 ... in the element type of `like`.
 static Tensor positions(Tensor like, ArrayRef<int64_t> shape) {
-  const int64_t count = ShapedType::getNumElements(shape);
-  SmallVector<double> values;
-  for (int64_t i = 0; i < count; ++i)
-    values.push_back(static_cast<double>(i));
-  return like.e->constant(RankedTensorType::get(shape, like.type().getElementType()), values);
+  return like.e->positions(like.type().getElementType(), shape);
 }
-
-/// The lowest value of the type.
-static double leastOf(Tensor x) {
-  if (isa<FloatType>(x.type().getElementType()))
-    return -std::numeric_limits<double>::infinity();
-  return x.type().getElementType().isUnsignedInteger() ? 0 : std::numeric_limits<int32_t>::min();
-}
-
-/// Elements of `x` where the mask is 1; there is at most one along the dimension.
-static Tensor chosen(Tensor mask, Tensor x, int64_t dim) { return mask.select(x, x.e->full(leastOf(x), x)).max({dim}); }
 
 /// The dimension as the last of [all others, dimension].
 static Tensor rowsAlong(Tensor x, int64_t dim) {
@@ -93,7 +78,7 @@ static std::pair<Tensor, Tensor> sortedRows(Tensor rows, bool descending) {
   Tensor isEqual = isInFront.maximum(isBehind).equal(0);
   Tensor rank = isInFront.maximum(isEqual * before.less(place)).sum({2});
   Tensor mask = rank.equal(before);
-  return {chosen(mask, each, 1).reshape({batch, size}), chosen(mask, place, 1).reshape({batch, size})};
+  return {mask.chosen(each, 1).reshape({batch, size}), mask.chosen(place, 1).reshape({batch, size})};
 }
 
 /// Sorts as many rows at once as need 2^18 comparisons: L1 holds several tensors of them.
@@ -114,7 +99,7 @@ static std::pair<Tensor, Tensor> sorted(Tensor x, int64_t dim, bool descending) 
 }
 
 static SmallVector<Tensor> resultsOf(ttir::SortOp op, Expressions &e, std::string &refusal) {
-  Tensor x = e(op.getInput()).wide();
+  Tensor x = e(op.getInput()).withPositions();
   if (x.rank() == 0)
     return {x, x.e->full(0, x)};
   const int64_t dim = x.dim(op.getDim());
@@ -125,7 +110,7 @@ static SmallVector<Tensor> resultsOf(ttir::SortOp op, Expressions &e, std::strin
 }
 
 static SmallVector<Tensor> resultsOf(ttir::TopKOp op, Expressions &e, std::string &refusal) {
-  Tensor x = e(op.getInputTensor()).wide();
+  Tensor x = e(op.getInputTensor()).withPositions();
   const int64_t dim = x.dim(static_cast<int32_t>(op.getDim()));
   if (isTooLong(x.shape()[dim], refusal))
     return {};
@@ -134,9 +119,25 @@ static SmallVector<Tensor> resultsOf(ttir::TopKOp op, Expressions &e, std::strin
   return {values.slice(dim, 0, count, 1), indices.slice(dim, 0, count, 1)};
 }
 
+/// The experts with the largest scores, and the softmax of these.
+static SmallVector<Tensor> resultsOf(ttir::TopKRouterGptOp op, Expressions &e, std::string &) {
+  Tensor x = e(op.getInput());
+  if (x.rank() == 1)
+    x = x.reshape({1, x.shape()[0]});
+  Tensor scores = x.matmul(e(op.getWeight()), false, /*wide=*/true) + e(op.getBias()).wide();
+  SmallVector<int64_t> shape(scores.shape());
+  shape.back() = op.getK();
+  OperationState state(e.loc, ttir::TopKOp::getOperationName(), scores.value,
+                       {scores.type().clone(shape), RankedTensorType::get(shape, e.builder.getI32Type())});
+  state.addAttribute("k", e.builder.getI32IntegerAttr(static_cast<int32_t>(op.getK())));
+  Operation *top = e.builder.create(state);
+  Tensor most = e(top->getResult(0)), powers = (most - most.max({most.rank() - 1})).exp();
+  return {e(top->getResult(1)), powers / powers.sum({most.rank() - 1})};
+}
+
 /// The first position of the greatest element; NaN is the greatest.
 static SmallVector<Tensor> resultsOf(ttir::ArgMaxOp op, Expressions &e, std::string &refusal) {
-  Tensor x = e(op.getInput()).wide();
+  Tensor x = e(op.getInput()).withPositions();
   const SmallVector<int64_t> dims = ttir::reducedDims(x.rank(), op.getDimArgAttr());
   SmallVector<int64_t> order, shape(x.rank(), 1);
   for (int64_t dim = 0; dim < x.rank(); ++dim)
@@ -154,7 +155,7 @@ static SmallVector<Tensor> resultsOf(ttir::ArgMaxOp op, Expressions &e, std::str
     isGreatest = isGreatest.maximum(rows.notEqual(rows));
   Tensor place = positions(rows, {1, size});
   // The least position has the greatest distance to the end.
-  Tensor distance = chosen(isGreatest, e.full(static_cast<double>(size - 1), place) - place, 1);
+  Tensor distance = isGreatest.chosen(e.full(static_cast<double>(size - 1), place) - place, 1);
   return {e.full(static_cast<double>(size - 1), distance) - distance};
 }
 
@@ -166,7 +167,7 @@ static SmallVector<Tensor> resultsOf(ttir::ArgMaxOp op, Expressions &e, std::str
 static SmallVector<Tensor> resultsOf(ttir::ScatterOp op, Expressions &e, std::string &refusal) {
   if (op.getIndex().getType().getNumElements() == 0)
     return {e(op.getInput())};
-  Tensor x = e(op.getInput()).wide(), source = e(op.getSource()).wide();
+  Tensor x = e(op.getInput()).withPositions(), source = e(op.getSource()).withPositions();
   const int64_t dim = x.dim(op.getDimAttr().getInt());
   if (isTooLong(x.shape()[dim], refusal))
     return {};
@@ -195,7 +196,7 @@ static SmallVector<Tensor> resultsOf(ttir::ScatterOp op, Expressions &e, std::st
   Tensor place = mask * (positions(x, {1, count, 1}) + 1);
   Tensor last = place.max({1});
   Tensor isLast = mask * place.equal(last);
-  return {fromRows(last.notEqual(0).select(chosen(isLast, sources, 1), rows), x.shape(), dim)};
+  return {fromRows(last.notEqual(0).select(isLast.chosen(sources, 1), rows), x.shape(), dim)};
 }
 
 /// [indices, rows, 1] is 1 where a row is that of an index.
@@ -205,7 +206,7 @@ static Tensor isRowOf(Tensor index, int64_t count) {
 }
 
 static SmallVector<Tensor> resultsOf(ttir::EmbeddingBackwardOp op, Expressions &e, std::string &refusal) {
-  Tensor gradient = e(op.getInGradient()).wide();
+  Tensor gradient = e(op.getInGradient()).withPositions();
   const int64_t width = gradient.shape().back(), count = op.getWeight().getType().getNumElements() / width;
   if (isTooLong(count, refusal))
     return {};
@@ -217,7 +218,7 @@ static SmallVector<Tensor> resultsOf(ttir::EmbeddingBackwardOp op, Expressions &
 /// Slices whose begins are known at run time; negative ones count from the end. The result type states the number of
 /// elements.
 static SmallVector<Tensor> resultsOf(ttir::SliceDynamicOp op, Expressions &e, std::string &refusal) {
-  Tensor x = e(op.getInput()).wide();
+  Tensor x = e(op.getInput()).withPositions();
   Tensor begins = e(op.getBegins()).as(e.builder.getF32Type());
   for (int64_t dim = 0; dim < x.rank(); ++dim) {
     const int64_t size = x.shape()[dim], count = op.getType().getDimSize(static_cast<unsigned>(dim));
@@ -232,7 +233,7 @@ static SmallVector<Tensor> resultsOf(ttir::SliceDynamicOp op, Expressions &e, st
     SmallVector<int64_t> shape(x.shape());
     shape[dim] = count;
     Tensor rows = rowsAlong(x, dim);
-    Tensor values = chosen(positions(x, {1, size, 1}).equal(index), rows.reshape({rows.shape()[0], size, 1}), 1);
+    Tensor values = positions(x, {1, size, 1}).equal(index).chosen(rows.reshape({rows.shape()[0], size, 1}), 1);
     x = fromRows(values, shape, dim);
   }
   return {x};
@@ -245,4 +246,5 @@ void tt::addSelectionComposites(CompositeTable &table) {
   addComposite<ttir::SliceDynamicOp>(table, resultsOf);
   addComposite<ttir::SortOp>(table, resultsOf);
   addComposite<ttir::TopKOp>(table, resultsOf);
+  addComposite<ttir::TopKRouterGptOp>(table, resultsOf);
 }

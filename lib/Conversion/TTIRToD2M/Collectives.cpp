@@ -128,11 +128,9 @@ static SmallVector<Tensor> combined(Tensor received, ttcore::ReduceType kind, st
   }
 }
 
-static int64_t sizeAlong(const Expressions &e, uint32_t axis) { return typesOf(e).options.mesh[axis == 0 ? 0 : 1]; }
-
 static SmallVector<Tensor> resultsOf(ttir::AllGatherOp op, Expressions &e, std::string &) {
   Tensor x = e(op.getInput());
-  const int64_t chips = sizeAlong(e, op.getClusterAxis());
+  const int64_t chips = typesOf(e).options.chipsAlong(op.getClusterAxis());
   if (chips == 1)
     return {x};
   const int64_t dim = x.dim(op.getAllGatherDim());
@@ -147,7 +145,7 @@ static SmallVector<Tensor> resultsOf(ttir::AllGatherOp op, Expressions &e, std::
 
 template <class Op> static SmallVector<Tensor> reduced(Op op, Expressions &e, std::string &refusal) {
   Tensor x = e(op.getInput());
-  const int64_t chips = sizeAlong(e, op.getClusterAxis());
+  const int64_t chips = typesOf(e).options.chipsAlong(op.getClusterAxis());
   if (chips == 1)
     return {x};
   SmallVector<AffineExpr> indices = indicesOf(x.rank(), op.getContext());
@@ -167,7 +165,7 @@ static SmallVector<Tensor> resultsOf(ttir::AllReduceAsyncOp op, Expressions &e, 
 
 static SmallVector<Tensor> resultsOf(ttir::ReduceScatterOp op, Expressions &e, std::string &refusal) {
   Tensor x = e(op.getInput());
-  const int64_t chips = sizeAlong(e, op.getClusterAxis());
+  const int64_t chips = typesOf(e).options.chipsAlong(op.getClusterAxis());
   if (chips == 1)
     return {x};
   const int64_t dim = x.dim(op.getScatterDim());
@@ -254,7 +252,7 @@ static SmallVector<Tensor> resultsOf(ttir::MeshPartitionOp op, Expressions &e, s
 /// Returns the mean over the last dimension, of which the chips along an axis have a part each.
 static Tensor meanOfParts(Tensor x, uint32_t axis) {
   Expressions &e = *x.e;
-  const int64_t chips = sizeAlong(e, axis);
+  const int64_t chips = typesOf(e).options.chipsAlong(axis);
   Tensor sum = x.sum({x.rank() - 1});
   if (chips > 1)
     sum = e(ttir::AllReduceOp::create(e.builder, e.loc, sum.type(), sum.value, ttcore::ReduceType::Sum, axis));

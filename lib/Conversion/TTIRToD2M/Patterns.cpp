@@ -361,6 +361,7 @@ void tt::addPatterns(RewritePatternSet &patterns, const TileTypes &types, Symbol
   addCollectiveComposites(ofTiles);
   addIndexingComposites(ofTiles);
   addRandomComposites(ofTiles);
+  addRoutingComposites(ofTiles);
   addComposites(patterns, types, ofTiles);
   addComposites(patterns, types, composites());
 }

@@ -25,6 +25,7 @@ struct LoweringOptions {
   bool takesTensors = false;                                  // of TTNN, and gives them
 
   int64_t chips() const { return mesh[0] * mesh[1]; }
+  int64_t chipsAlong(uint32_t axis) const { return mesh[axis == 0 ? 0 : 1]; }
 };
 
 /// A tensor becomes a buffer of its tiles.

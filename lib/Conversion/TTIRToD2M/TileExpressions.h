@@ -54,6 +54,7 @@ inline void addComposites(RewritePatternSet &patterns, const TileTypes &types, c
 void addCollectiveComposites(CompositeTable &table);
 void addIndexingComposites(CompositeTable &table);
 void addRandomComposites(CompositeTable &table);
+void addRoutingComposites(CompositeTable &table);
 
 } // namespace mlir::tt
 

@@ -189,14 +189,71 @@ def test_windows_that_reach_to_an_edge(element: str, padding: str) -> None:
     same(found, x.cumsum(1) if padding == "[6, 0]" else x.flip(1).cumsum(1).flip(1))
 
 
-def test_other_modes_are_refused() -> None:
-    def module(builder: Any) -> None:
-        @builder.func([(1, 4, 4, 8)], [torch.float32])
-        def f(x: Any, builder: Any) -> Any:
-            return builder.upsample2d(x, scale_factor=2, mode="bilinear")
+@pytest.mark.parametrize("dtype", [torch.uint8, torch.uint16, torch.bool], ids=str)
+def test_positions_that_the_type_of_the_elements_lacks(dtype: torch.dtype) -> None:
+    """Rows of 300 elements, which have positions above 255."""
+    x = torch.randint(0, 2 if dtype == torch.bool else 200, (3, 300), generator=torch.Generator().manual_seed(0)).int()
+    x[1], x[1, 290] = 0, 1
+    begins, ends = (torch.tensor(at, dtype=torch.int32) for at in ([1, 270], [3, 300]))
+    index = torch.tensor([[299], [0], [256]], dtype=torch.int32)
+    values, order, most, where, part, scattered = results(
+        lambda b, x, begins, ends, i, s: (
+            *b.sort(x, dim=1, descending=True, stable=True),
+            *b.topk(x, k=2, dim=1),
+            b.slice_dynamic(x, begins, ends, output_shape=[2, 30]),
+            b.scatter(x, i, s, dim=1, scatter_reduce_type="invalid"),
+        ),
+        [x.to(dtype), begins, ends, index, torch.ones(3, 1, dtype=dtype)],
+    )
+    sorted_values, positions = x.sort(dim=1, descending=True, stable=True)
+    same(values.int(), sorted_values)
+    same(order, positions)
+    same(most.int(), sorted_values[:, :2])
+    same(where, positions[:, :2])
+    same(part.int(), x[1:, 270:])
+    same(scattered.int(), x.scatter(1, index.long(), 1))
+    (first,) = results(lambda b, x: b.argmax(x, dim_arg=[1], keep_dim=False), [x.to(dtype)])
+    same(first, positions[:, 0])
 
-    with pytest.raises(TTBuilderCompileException, match=r"'ttir.upsample2d' is not lowered to D2M: its mode is not"):
+
+def test_draws_of_other_runs_are_refused() -> None:
+    def module(builder: Any) -> None:
+        @builder.func([(2, 5), (2, 5), (2,), (2,), (2,)], [torch.float32] + [torch.int32] * 2 + [torch.float32] * 2)
+        def f(values: Any, indices: Any, k: Any, p: Any, temp: Any, builder: Any) -> Any:
+            return builder.sampling(values, indices, k, p, temp)
+
+    with pytest.raises(TTBuilderCompileException, match=r"'ttir.sampling' is not lowered to D2M: its seed is 0, which"):
         compile_ttir_to_flatbuffer(module, target="ttmetal")
+
+
+# The value of a user, and k: one of them is no order, or no count, of candidates.
+@pytest.mark.parametrize(("value", "k", "index"), [(NAN, 2, 4), (1.0, 0, -1), (1.0, 5, 4)], ids=["nan", "none", "many"])
+def test_candidates_that_cannot_be_drawn_are_an_error(value: float, k: int, index: int) -> None:
+    inputs = [
+        torch.tensor([[0.0, 1.0, 2.0, 3.0], [0.0, value, 0.0, 0.0]]),
+        torch.arange(8, dtype=torch.int32).reshape(2, 4),
+        torch.tensor([4, k], dtype=torch.int32),
+        torch.ones(2),
+        torch.ones(2),
+    ]
+    with pytest.raises(rt.Error, match=f"ttir.sampling: an index is {index}; expected a position from 0 to 3"):
+        results(lambda b, *each: b.sampling(*each, seed=3), inputs)
+
+
+def test_draws_are_as_likely_as_the_candidates() -> None:
+    """Of 2,000 users with the same four candidates; the third reaches p, so that the fourth is never drawn."""
+    users, chances = 2000, torch.tensor([0.5, 0.3, 0.15, 0.05])
+    inputs = [
+        chances.log().repeat(users, 1),
+        torch.tensor([70, 80, 90, 100], dtype=torch.int32).repeat(users, 1),
+        torch.full((users,), 4, dtype=torch.int32),
+        torch.full((users,), 0.9),
+        torch.ones(users),
+    ]
+    (drawn,) = results(lambda b, *each: b.sampling(*each, seed=3), inputs)
+    shares = torch.tensor([float((drawn == number).float().mean()) for number in (70, 80, 90, 100)])
+    expected = torch.tensor([0.5, 0.3, 0.15, 0.0]) / 0.95
+    torch.testing.assert_close(shares, expected, rtol=0, atol=0.04)
 
 
 def test_shifts_fill_in_the_sign() -> None:
@@ -205,10 +262,14 @@ def test_shifts_fill_in_the_sign() -> None:
     same(found, INTEGERS >> shifts.clamp(max=31))
 
 
-def test_the_nearest_pixel_is_repeated() -> None:
+def test_pixels_are_repeated_or_interpolated() -> None:
     x = torch.arange(2 * 3 * 5 * 7, dtype=torch.float32).reshape(2, 3, 5, 7)
-    (found,) = results(lambda b, x: b.upsample2d(x, scale_factor=[2, 3], mode="nearest"), [x])
-    same(found, x.repeat_interleave(2, dim=1).repeat_interleave(3, dim=2))
+    nearest, between = results(
+        lambda b, x: [b.upsample2d(x, scale_factor=[2, 3], mode=mode) for mode in ("nearest", "bilinear")], [x]
+    )
+    same(nearest, x.repeat_interleave(2, dim=1).repeat_interleave(3, dim=2))
+    channels_first = torch.nn.functional.interpolate(x.permute(0, 3, 1, 2), scale_factor=(2.0, 3.0), mode="bilinear")
+    torch.testing.assert_close(between, channels_first.permute(0, 2, 3, 1), rtol=1e-5, atol=1e-5)
 
 
 @pytest.mark.parametrize("index", [4, -1, 2**31 - 1], ids=["behind", "before", "far"])

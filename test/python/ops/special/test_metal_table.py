@@ -6,16 +6,12 @@ from __future__ import annotations
 import re
 
 import pytest
-from metal_table import DTYPES, GRIDS, OPS, entries, problems, refusal
+from metal_table import DTYPES, GRIDS, OPS, entries, judged
 
 PARTS = 16
 
 # Names of entries, as regular expressions, and the reason that the pipeline gives.
 REFUSED = {
-    r"(all_to_all_\w+|moe_\w+|sampling|sparse_matmul|topk_router_gpt)_\d+_\w+": "cores have no kernels for it",
-    r"roll_[0-24]_\w+": "cores have no kernels for it",
-    r"dropout_0_\w+": "its prob is not 0, and no random numbers are drawn here",
-    r"upsample2d_2_\w+": "its mode is not nearest",
 }
 # Of two equal scores, the golden's f32 finds log(sum) in the largest one: 1 in place of the 1/2 of both targets.
 ROUNDED = {"sdpa_fw_2_bf16", "sdpa_fw_2_bfp8"}
@@ -36,15 +32,12 @@ def expected(name: str) -> str | None:
 def test_cases_run_or_are_refused(part: int, grid: str, dtype: str) -> None:
     """All accepted cases have their goldens; the others are refused for the reason of the lists."""
     several = [entry for op in OPS[part::PARTS] for entry in entries(op, dtype)]
-    refused = {entry: refusal(entry, grid) for entry in several}
-    if grid in ("1x1", "1x8"):
-        refused = {entry: reason for entry, reason in refused.items() if reason is None or FULL not in reason}
-    wrong = []
-    for entry, reason in refused.items():
-        should = expected(entry.name)
+    refused, failures = judged(several, grid)
+    wrong = [f"{entry.name}: {problem}" for entry, problem in failures if entry.name not in ROUNDED]
+    for entry in several:
+        reason, should = refused.get(entry), expected(entry.name)
+        if reason and FULL in reason and grid in ("1x1", "1x8"):
+            continue
         if (reason is None) != (should is None) or (should and not re.search(should, str(reason))):
             wrong.append(f"{entry.name}: refused with '{reason}', expected '{should}'")
-    accepted = [entry for entry, reason in refused.items() if reason is None and entry.name not in ROUNDED]
-    if accepted:
-        wrong += [f"{entry.name}: {problem}" for entry, problem in problems(accepted, grid)]
     assert not wrong, "\n".join(wrong)
