@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -34,6 +35,15 @@ def gelu_backward(grad: Tensor, x: Tensor, approximate: str = "none") -> Tensor:
 def logical(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
     """Returns truth is `!= 0`; the result is of the first operand's dtype, 1 or 0."""
     return lambda *xs: function(*(x != 0 for x in xs)).to(xs[0].dtype)
+
+
+def of_bytes(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """Returns the function with booleans computed as bytes, of which those are true that are not 0."""
+
+    def golden(*xs: Any) -> Tensor:
+        return function(*(x.byte() for x in xs)) != 0 if xs[0].dtype == torch.bool else function(*xs)
+
+    return golden
 
 
 def divide(a: Tensor, b: Tensor) -> Tensor:
@@ -134,7 +144,7 @@ def reduce_precision(x: Tensor, exponent_bits: int = 8, mantissa_bits: int = 23)
 
 
 UNARY = {
-    "abs": Op(torch.abs, aten="abs"),
+    "abs": Op(of_bytes(torch.abs), aten="abs"),
     "acos": Op(torch.acos, aten="acos"),
     "asin": Op(torch.asin, aten="asin"),
     "asinh": Op(torch.asinh, aten="asinh"),
@@ -162,11 +172,11 @@ UNARY = {
     "log2": Op(torch.log2, aten="log2"),
     "logical_not": Op(logical(torch.logical_not), aten="logical_not"),
     "mish": Op(F.mish, aten="mish"),
-    "neg": Op(torch.neg, aten="neg"),
+    "neg": Op(of_bytes(torch.neg), aten="neg"),
     "population_count": Op(population_count),
     "reciprocal": Op(torch.reciprocal, aten="reciprocal"),
     "reduce_precision": Op(reduce_precision),
-    "relu": Op(torch.relu, aten="relu"),
+    "relu": Op(of_bytes(torch.relu), aten="relu"),
     "relu6": Op(F.relu6, aten="relu6"),
     "round": Op(round_away),
     "round_even": Op(torch.round, aten="round"),
@@ -200,9 +210,9 @@ BINARY = {
     "gt": Op(torch.gt, aten="gt.Tensor"),
     "le": Op(torch.le, aten="le.Tensor"),
     "logical_and": Op(logical(torch.logical_and), aten="logical_and"),
-    "logical_left_shift": Op(shift_left),
+    "logical_left_shift": Op(of_bytes(shift_left)),
     "logical_or": Op(logical(torch.logical_or), aten="logical_or"),
-    "logical_right_shift": Op(shift_right_logical),
+    "logical_right_shift": Op(of_bytes(shift_right_logical)),
     "logical_xor": Op(logical(torch.logical_xor), aten="logical_xor"),
     "lt": Op(torch.lt, aten="lt.Tensor"),
     "maximum": Op(torch.maximum, aten="maximum"),
@@ -212,8 +222,8 @@ BINARY = {
     "pow": Op(torch.pow, aten="pow.Tensor_Tensor"),
     "pow_scalar": Op(lambda x, rhs: torch.pow(x, rhs), aten="pow.Tensor_Scalar"),
     "remainder": Op(torch.remainder, aten="remainder.Tensor"),
-    "right_shift": Op(shift_right_arithmetic),
-    "subtract": Op(torch.sub, aten="sub.Tensor"),
+    "right_shift": Op(of_bytes(shift_right_arithmetic)),
+    "subtract": Op(of_bytes(torch.sub), aten="sub.Tensor"),
 }
 
 TERNARY = {

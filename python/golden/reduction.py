@@ -64,6 +64,7 @@ def mean(x: Tensor, dims: list[int]) -> Tensor:
 def argmax(x: Tensor, keep_dim: bool = False, dim_arg: Any = None, dim: int | None = None) -> Tensor:
     """Returns index of the first largest element, along one dimension or of the flattened tensor."""
     dims = dims_of(x, dim_arg if dim is None else dim)
+    x = x.byte() if x.dtype == torch.bool else x
     if len(dims) == x.dim() and x.dim() != 1:
         y = torch.argmax(x)
         return y.reshape([1] * x.dim()) if keep_dim else y
