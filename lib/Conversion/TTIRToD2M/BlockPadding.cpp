@@ -1,14 +1,22 @@
 //===- BlockPadding.cpp - padding of block formats ------------------------===//
 // SPDX-License-Identifier: Apache-2.0
 
+#include "BlockFormats.h"
+
 #include "ttmlir/Conversion/TTIRToD2M/Passes.h"
 
 #include "ttmlir/Dialect/TTCore/IR/TTCore.h"
 #include "ttmlir/Dialect/TTCore/Transforms/SourceNumbers.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/ClampScalarOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/ConstantOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/LinearOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/MatmulOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/MaxOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/MeshShardOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/MinOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/ReshapeOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/SliceStaticOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/SumOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/TTNNMetalLayoutCastOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/TypecastOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/WhereOp.h"
@@ -16,6 +24,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/StringSet.h"
 
 namespace mlir::tt {
 #define GEN_PASS_DEF_TTIRWIDENPADDEDBLOCKS
@@ -41,6 +50,26 @@ static bool isPadded(Type type) {
   return blocks && (blocks.getRank() == 0 || blocks.getShape().back() % blockSize != 0);
 }
 
+bool tt::isOfTiles(Operation *op) {
+  static const llvm::StringSet<> names = {
+#define TT_TILE_OP(ttir, tile, kernel, row, ins) "ttir." #ttir,
+#include "ttmlir/Target/TTMetal/TileOps.def"
+      ttir::ClampScalarOp::getOperationName(),
+  };
+  const auto isF32 = [](Type type) { return getElementTypeOrSelf(type).isF32(); };
+  return names.contains(op->getName().getStringRef()) && llvm::none_of(op->getOperandTypes(), isF32) &&
+         llvm::none_of(op->getResultTypes(), isF32);
+}
+
+BlockFloats BlockFloats::of(Operation *op) {
+  Type narrow = BFloat16Type::get(op->getContext()), wide = Float32Type::get(op->getContext());
+  if (isOfTiles(op))
+    return {narrow, narrow};
+  if (isa<ttir::LinearOp, ttir::MatmulOp, ttir::MaxOp, ttir::MinOp, ttir::SumOp>(op))
+    return {narrow, wide};
+  return {wide, wide};
+}
+
 namespace {
 struct WidenPaddedBlocks : tt::impl::TTIRWidenPaddedBlocksBase<WidenPaddedBlocks> {
   void runOnOperation() override {
@@ -61,22 +90,22 @@ struct WidenPaddedBlocks : tt::impl::TTIRWidenPaddedBlocksBase<WidenPaddedBlocks
   }
 
 private:
-  static RankedTensorType inF32(RankedTensorType type) { return type.clone(Float32Type::get(type.getContext())); }
   static Value cast(OpBuilder &builder, Location loc, RankedTensorType type, Value value) {
     return ttir::TypecastOp::create(builder, loc, type, value, /*conservative_folding=*/false);
   }
 
-  /// Computes an op in f32. Its results are rounded to blocks afterwards, without what the padding holds then.
+  /// Computes an op in floats. Its results are rounded to blocks afterwards, without what the padding holds then.
   static void widen(Operation *op) {
+    const BlockFloats floats = BlockFloats::of(op);
     OpBuilder builder(op);
     const Location loc = ttcore::withoutSourceNumber(op->getLoc());
     for (OpOperand &operand : op->getOpOperands())
       if (RankedTensorType blocks = blocksOf(operand.get().getType()))
-        operand.set(cast(builder, loc, inF32(blocks), operand.get()));
+        operand.set(cast(builder, loc, blocks.clone(floats.operands), operand.get()));
     builder.setInsertionPointAfter(op);
     for (OpResult result : op->getResults())
       if (RankedTensorType blocks = blocksOf(result.getType())) {
-        result.setType(inF32(blocks));
+        result.setType(blocks.clone(floats.results));
         Value rounded = cast(builder, loc, blocks, result);
         result.replaceAllUsesExcept(rounded, rounded.getDefiningOp());
         clearPadding(rounded.getDefiningOp<ttir::TypecastOp>());
@@ -91,7 +120,7 @@ private:
     OpBuilder builder(op);
     const Location loc = ttcore::withoutSourceNumber(op.getLoc());
     Value value = op.getInput();
-    RankedTensorType floats = inF32(type);
+    RankedTensorType floats = type.clone(builder.getF32Type());
     if (value.getType() != floats)
       value = cast(builder, loc, floats, value);
     // A scalar has no column.

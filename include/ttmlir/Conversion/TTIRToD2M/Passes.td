@@ -7,11 +7,12 @@
 include "mlir/Pass/PassBase.td"
 
 def TTIRWidenPaddedBlocks : Pass<"ttir-widen-padded-blocks", "::mlir::func::FuncOp"> {
-  let summary = "Compute rows of block formats that end within a block in f32";
+  let summary = "Compute rows of block formats that end within a block in floats";
   let description = [{
     16 elements of a row share an exponent. Where a row has another number of elements, its last block contains padding
     of the tile, which holds what the op makes of zeros: the reciprocal is infinite, and the elements next to it would be
-    lost. Such ops are computed in f32, and the padding is zeroed before their results are rounded.
+    lost. Such ops are computed in floats, and the padding is zeroed before their results are rounded. The floats are
+    bf16 where registers have 16 bits, which also the matrix unit reads, and f32 otherwise.
 
     Before:
     ```mlir
@@ -19,10 +20,11 @@ def TTIRWidenPaddedBlocks : Pass<"ttir-widen-padded-blocks", "::mlir::func::Func
     ```
     After:
     ```mlir
-    %0 = "ttir.typecast"(%x) : (tensor<32x40x!blocks>) -> tensor<32x40xf32>
-    %1 = "ttir.reciprocal"(%0) : (tensor<32x40xf32>) -> tensor<32x40xf32>
-    %2 = "ttir.where"(%positions, %1, %zero) : (tensor<1x40xf32>, tensor<32x40xf32>, tensor<1x1xf32>) -> ...
-    %3 = "ttir.typecast"(%2) : (tensor<32x40xf32>) -> tensor<32x40x!blocks>
+    %0 = "ttir.typecast"(%x) : (tensor<32x40x!blocks>) -> tensor<32x40xbf16>
+    %1 = "ttir.reciprocal"(%0) : (tensor<32x40xbf16>) -> tensor<32x40xbf16>
+    %2 = "ttir.typecast"(%1) : (tensor<32x40xbf16>) -> tensor<32x40xf32>
+    %3 = "ttir.where"(%positions, %2, %zero) : (tensor<1x40xf32>, tensor<32x40xf32>, tensor<1x1xf32>) -> ...
+    %4 = "ttir.typecast"(%3) : (tensor<32x40xf32>) -> tensor<32x40x!blocks>
     ```
   }];
 }
