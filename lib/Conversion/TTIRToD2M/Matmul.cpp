@@ -152,10 +152,11 @@ struct LowerMatmul : TilePattern<ttir::MatmulOp> {
   }
 
 private:
-  /// Returns a product of integers, modulo 2^bits: the sum of the shifted products of pieces of 6 bits. The matrix unit
-  /// keeps 12 bits of a product, and f32 holds the sums of 4096 of them.
+  /// Returns a product of integers, modulo 2^bits: the sum of the shifted products of pieces. One fidelity phase
+  /// multiplies 7 bits of the left operand by 5 of the right one, so that the result is the same in any fidelity; f32
+  /// holds the sums of 4096 such products.
   Value multiplyIntegers(ttir::MatmulOp op, OpBuilder &builder) const {
-    constexpr int64_t exactSteps = 4096, pieceBits = 6;
+    constexpr int64_t exactSteps = 4096, leftBits = 7, rightBits = 5;
     TileExpressions e(builder, op.getLoc(), types);
     const auto bitsOf = [](Type element) { return static_cast<int64_t>(element.getIntOrFloatBitWidth()); };
     const auto shifted = [&](auto tag, Tensor x, int64_t bits) {
@@ -170,41 +171,44 @@ private:
     };
     const Type out = op.getType().getElementType();
     const int64_t outBits = out.isInteger(1) ? 32 : bitsOf(out); // true for any sum but 0
-    const int64_t outPieces = llvm::divideCeil(outBits, pieceBits);
     const Type word = bitsOf(out) == 32 ? out : Type(builder.getI32Type());
-    // The pieces of both operands, and where K is.
-    const auto piecesOf = [&](Tensor x) {
+    const auto piecesOf = [&](Tensor x, int64_t pieceBits) {
       const int64_t bits = bitsOf(x.type().getElementType());
       if (bits < 32)
         x = x.as(builder.getI32Type());
       SmallVector<Tensor> pieces;
-      for (int64_t i = 0; i < std::min<int64_t>(outPieces, llvm::divideCeil(bits, pieceBits)); ++i) {
-        Tensor rest = shifted(std::type_identity<ttir::LogicalRightShiftOp>(), x, i * pieceBits);
-        pieces.push_back(lowBits(rest, pieceBits).as(builder.getF32Type()));
-      }
+      for (int64_t first = 0; first < std::min(outBits, bits); first += pieceBits)
+        pieces.push_back(lowBits(shifted(std::type_identity<ttir::LogicalRightShiftOp>(), x, first), pieceBits)
+                             .as(builder.getF32Type()));
       return pieces;
     };
-    const SmallVector<Tensor> a = piecesOf(e(op.getA())), b = piecesOf(e(op.getB()));
+    // The pieces of both operands, and where K is.
+    const SmallVector<Tensor> a = piecesOf(e(op.getA()), leftBits), b = piecesOf(e(op.getB()), rightBits);
     const int64_t aDim = a.front().rank() - (op.getTransposeA() ? 2 : 1);
     const int64_t bDim = b.front().rank() - (op.getTransposeB() ? 1 : 2);
     const int64_t inner = a.front().shape()[static_cast<size_t>(aDim)];
     std::optional<Tensor> result;
-    for (int64_t place = 0; place < outPieces; ++place) {
+    for (int64_t place = 0; place < outBits; ++place) {
       std::optional<Tensor> sum;
-      for (auto [i, left] : llvm::enumerate(a))
-        for (auto [j, right] : llvm::enumerate(b))
-          for (int64_t k = 0; static_cast<int64_t>(i + j) == place && k < inner; k += exactSteps) {
-            const int64_t end = std::min(inner, k + exactSteps);
-            const bool isWhole = end - k == inner;
-            Tensor x = isWhole ? left : left.slice(aDim, k, end, 1), y = isWhole ? right : right.slice(bDim, k, end, 1);
-            Tensor product = e(ttir::MatmulOp::create(builder, e.loc, op.getType().clone(builder.getF32Type()), x.value,
-                                                      y.value, op.getTransposeA(), op.getTransposeB()));
-            product = product.as(word);
-            sum = sum ? *sum + product : product;
-          }
+      for (auto [i, left] : llvm::enumerate(a)) {
+        const int64_t number = (place - static_cast<int64_t>(i) * leftBits) / rightBits;
+        if (static_cast<int64_t>(i) * leftBits + number * rightBits != place || number < 0 ||
+            number >= static_cast<int64_t>(b.size()))
+          continue;
+        Tensor right = b[static_cast<size_t>(number)];
+        for (int64_t k = 0; k < inner; k += exactSteps) {
+          const int64_t end = std::min(inner, k + exactSteps);
+          const bool isWhole = end - k == inner;
+          Tensor x = isWhole ? left : left.slice(aDim, k, end, 1), y = isWhole ? right : right.slice(bDim, k, end, 1);
+          Tensor product = e(ttir::MatmulOp::create(builder, e.loc, op.getType().clone(builder.getF32Type()), x.value,
+                                                    y.value, op.getTransposeA(), op.getTransposeB()));
+          product = product.as(word);
+          sum = sum ? *sum + product : product;
+        }
+      }
       if (!sum)
         continue;
-      Tensor term = shifted(std::type_identity<ttir::LogicalLeftShiftOp>(), *sum, place * pieceBits);
+      Tensor term = shifted(std::type_identity<ttir::LogicalLeftShiftOp>(), *sum, place);
       result = result ? *result + term : term;
     }
     if (!result) // no steps
