@@ -1,8 +1,8 @@
 //===- Random.cpp - random numbers on the cores ---------------------------===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// Numbers of a seed, the same as those of target TTNN: SplitMix64 (Steele, Lea, Flood 2014) at the element's position.
-// Cores have words of 32 bits, and a number of 64 is a pair of them.
+// Numbers of a seed and what dropout keeps, the same as on target TTNN: SplitMix64 (Steele, Lea, Flood 2014) at the
+// element's position. Cores have words of 32 bits, and a number of 64 is a pair of them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,6 +11,7 @@
 #include "ttmlir/Dialect/TTIR/IR/Ops/BitwiseAndOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/BitwiseOrOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/BitwiseXorOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/DropoutOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/LogicalLeftShiftOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/LogicalRightShiftOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/RandOp.h"
@@ -99,26 +100,62 @@ static Tensor positions(Words &words, ArrayRef<int64_t> shape) {
   return sum ? *sum : words.number(0);
 }
 
-static SmallVector<Tensor> resultsOf(ttir::RandOp op, Expressions &e, std::string &refusal) {
-  RankedTensorType type = op.getType();
-  const uint64_t seed = op.getSeed();
-  if (seed == 0)
-    refusal = "its seed is 0, which draws other numbers in every run; cores draw those of a seed above 0";
-  else if (type.getNumElements() > std::numeric_limits<int32_t>::max())
+/// The upper word of each element's random bits; the reason in `refusal` if the elements are too many.
+static std::optional<Tensor> upperBits(Words &words, RankedTensorType type, uint64_t seed, std::string &refusal) {
+  if (type.getNumElements() > std::numeric_limits<int32_t>::max()) {
     refusal = "its " + std::to_string(type.getNumElements()) + " elements have positions of more than 31 bits";
-  if (!refusal.empty())
-    return {};
-  Words words(e, type.getRank());
+    return std::nullopt;
+  }
   constexpr uint64_t step = 0x9e3779b97f4a7c15ULL;
   Pair bits = product(words, {positions(words, type.getShape()), words.number(0)}, step);
   bits = sum(words, bits, (seed + 1) * 0xd1342543de82ef95ULL + step);
   bits = product(words, mixed(words, bits, 30), 0xbf58476d1ce4e5b9ULL);
   bits = product(words, mixed(words, bits, 27), 0x94d049bb133111ebULL);
-  // Of the last exclusive or, the upper 24 bits, which f32 holds.
-  Tensor top = words.right(words.exclusive(bits.high, words.right(bits.high, 31)), 8);
+  return words.exclusive(bits.high, words.right(bits.high, 31));
+}
+
+static SmallVector<Tensor> resultsOf(ttir::RandOp op, Expressions &e, std::string &refusal) {
+  RankedTensorType type = op.getType();
+  const uint64_t seed = op.getSeed();
+  if (seed == 0) {
+    refusal = "its seed is 0, which draws other numbers in every run; cores draw those of a seed above 0";
+    return {};
+  }
+  Words words(e, type.getRank());
+  const std::optional<Tensor> upper = upperBits(words, type, seed, refusal);
+  if (!upper)
+    return {};
+  // 24 bits, which f32 holds.
+  Tensor unit = words.right(*upper, 8).as(e.builder.getF32Type()) * 0x1p-24;
   const float low = op.getLow().convertToFloat(), high = op.getHigh().convertToFloat();
-  Tensor unit = top.as(e.builder.getF32Type()) * 0x1p-24;
   return {low == 0 && high == 1 ? unit : unit * (high - low) + low};
 }
 
-void tt::addRandomComposites(CompositeTable &table) { addComposite<ttir::RandOp>(table, resultsOf); }
+/// The elements whose upper words are below prob * 2^32 become 0.
+static SmallVector<Tensor> resultsOf(ttir::DropoutOp op, Expressions &e, std::string &refusal) {
+  const double probability = op.getProb().convertToFloat();
+  if (!(probability >= 0 && probability <= 1)) {
+    refusal = "its prob is " + std::to_string(probability) + "; expected 0 to 1";
+    return {};
+  }
+  Tensor scaled = e(op.getInput()).wide() * op.getScale().convertToFloat();
+  const auto dropped = static_cast<uint64_t>(probability * 0x1p32);
+  if (dropped == 0)
+    return {scaled};
+  Tensor zero = e.full(0, scaled);
+  if (dropped > std::numeric_limits<uint32_t>::max())
+    return {zero};
+  Words words(e, scaled.rank());
+  const std::optional<Tensor> upper = upperBits(words, op.getType(), op.getSeed(), refusal);
+  if (!upper)
+    return {};
+  // Unsigned words have the order of signed ones with the other upper bit.
+  constexpr uint32_t sign = 0x80000000;
+  Tensor limit = words.number(static_cast<uint32_t>(dropped) ^ sign);
+  return {words.exclusive(*upper, words.number(sign)).less(limit).select(zero, scaled)};
+}
+
+void tt::addRandomComposites(CompositeTable &table) {
+  addComposite<ttir::DropoutOp>(table, resultsOf);
+  addComposite<ttir::RandOp>(table, resultsOf);
+}

@@ -209,13 +209,84 @@ def test_casts_and_integer_bounds() -> None:
     check_same_bits(built, builder, ["f"])
 
 
+DRAWN = {
+    "f32": torch.float32,
+    "bf16": torch.bfloat16,
+    "i32": torch.int32,
+    "u32": torch.uint32,
+    "u16": torch.uint16,
+    "u8": torch.uint8,
+}
+
+
+@pytest.mark.parametrize("dtype", DRAWN)
+def test_drawn_values_are_those_of_the_library(dtype: str) -> None:
+    """All types, also with bounds that are no integers and below 0."""
+    signed = dtype in ("f32", "bf16", "i32")
+    bounds = [(0.0, 1.0), (0.0, 200.0), (2.5, 97.25)] + ([(-1.0, 2.0), (-100.5, 0.0)] if signed else [])
+    names = []
+
+    def module(builder: TTIRBuilder) -> None:
+        for size, seed in (((33, 65), 7), ((1,), 2**32 - 1), ((3, 1, 2, 5), 1), ((0, 4), 1)):
+            for low, high in bounds:
+
+                def function(
+                    b: TTIRBuilder, size: Sequence[int] = size, low: float = low, high: float = high, seed: int = seed
+                ) -> Any:
+                    return b.rand(list(size), DRAWN[dtype], low=low, high=high, seed=seed)
+
+                function.__name__ = f"drawn_{len(names)}"
+                names.append(f"{size} from {low} to {high}")
+                builder.func([], [])(function)
+
+    built, _ = build_module(module, "ttir")
+    metal, ttnn = binaries(built)
+    for index, name in enumerate(names):
+        found, expected = (execute(binary, index, [], (1, 1))[0][0] for binary in (metal, ttnn))
+        assert torch.equal(bits(found), bits(expected)), f"{name}: {found.flatten()[:4]} and {expected.flatten()[:4]}"
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_dropout_keeps_what_the_library_keeps(dtype: torch.dtype) -> None:
+    """Of all probabilities, also of NaN, Inf and zeros of both signs, and of no elements."""
+    cases = [
+        (shape, prob, seed)
+        for shape in ((33, 65), (1,), (2, 3, 1, 5), (0, 4))
+        for prob, seed in ((0.0, 3), (2.0**-33, 3), (0.25, 0), (0.25, 2**32 - 1), (0.999, 5), (1.0, 3))
+    ]
+
+    def module(builder: TTIRBuilder) -> None:
+        for number, (shape, prob, seed) in enumerate(cases):
+
+            def function(x: Any, b: TTIRBuilder, prob: float = prob, seed: int = seed) -> Any:
+                return b.dropout(x, prob=prob, scale=1.25, seed=seed)
+
+            function.__name__ = f"dropout_{number}"
+            builder.func([shape], [dtype])(function)
+
+    built, builder = build_module(module, "ttir")
+    metal, ttnn = binaries(built)
+    special = torch.tensor([float("nan"), float("inf"), float("-inf"), 0.0, -0.0, 1e-40, 3e38])
+    for index, goldens in builder.golden_map[0].items():
+        (given,) = goldens.inputs
+        flat = given.shard_at(0).view(-1)
+        flat[: len(special)] = special[: len(flat)].to(dtype)
+        found, expected = (execute(binary, index, [given], (1, 1))[0][0] for binary in (metal, ttnn))
+        dropped = float((found == 0).double().mean()) if found.numel() else 0.0
+        assert torch.equal(bits(found), bits(expected)), (
+            f"{cases[index]}: {found.flatten()[:8]}, {expected.flatten()[:8]}"
+        )
+        if found.numel() > 1000:
+            assert abs(dropped - cases[index][1]) < 0.05
+
+
 @pytest.mark.parametrize(
     ("build", "shape", "message"),
     [
         (
-            lambda b, x: b.dropout(x, prob=0.5),
+            lambda b, x: b.dropout(x, prob=1.5),
             (32, 32),
-            r"'ttir.dropout' is not lowered to D2M: its prob is not 0, and no random numbers are drawn here",
+            r"'ttir.dropout' is not lowered to D2M: its prob is 1.500000; expected 0 to 1",
         ),
         (lambda b, x: b.exp(x), (65536, 65536), "a buffer of 1610612736 bytes per channel does not fit in DRAM"),
     ],
