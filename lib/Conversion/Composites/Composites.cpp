@@ -12,7 +12,6 @@
 #include "ttmlir/Dialect/TTIR/IR/Ops/CumProdOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/CumSumOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/DotGeneralOp.h"
-#include "ttmlir/Dialect/TTIR/IR/Ops/DropoutOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/EmptyOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/Exp2Op.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/FracOp.h"
@@ -69,9 +68,6 @@ static Tensor valueOf(ttir::SignbitOp op, Expressions &e) {
   Tensor x = e(op.getInput()).as(e.builder.getF32Type());
   auto bits = x.type().clone(IntegerType::get(op.getContext(), 32, IntegerType::Signed));
   return e(ttir::BitcastConvertOp::create(e.builder, e.loc, bits, x.value)).less(0);
-}
-static Tensor valueOf(ttir::DropoutOp op, Expressions &e) {
-  return e(op.getInput()).wide() * op.getScale().convertToFloat();
 }
 static Tensor valueOf(ttir::LeakyReluOp op, Expressions &e) {
   Tensor x = e(op.getInput());
@@ -396,9 +392,6 @@ static Tensor valueOf(ttir::CumProdOp op, Expressions &e) {
 
 /// Returns the part of an op that its expression does not support.
 template <class OpT> static StringRef refusalOf(OpT) { return {}; }
-template <> StringRef refusalOf(ttir::DropoutOp op) {
-  return op.getProb().isZero() ? StringRef() : "its prob is not 0, and no random numbers are drawn here";
-}
 template <> StringRef refusalOf(ttir::IndexSelectOp op) {
   const int64_t dim = op.getDimAttr().getValue().getSExtValue(), begin = op.getBeginAttr().getValue().getSExtValue();
   ArrayRef<int64_t> shape = op.getInput().getType().getShape();
@@ -429,7 +422,7 @@ const CompositeTable &mlir::tt::composites() {
     addComposite<ttir::SplitQueryKeyValueAndSplitHeadsOp>(created, heads);
     addAll<ttir::CumProdOp, ttir::IndexSelectOp, ttir::RearrangeOp, ttir::RightShiftOp, ttir::Upsample2dOp,
            ttir::ArangeOp, ttir::BatchNormInferenceOp, ttir::ClampTensorOp, ttir::ConcatenateHeadsOp, ttir::CumSumOp,
-           ttir::DotGeneralOp, ttir::DropoutOp, ttir::EmptyOp, ttir::GetDimensionSizeOp, ttir::Exp2Op, ttir::FracOp,
+           ttir::DotGeneralOp, ttir::EmptyOp, ttir::GetDimensionSizeOp, ttir::Exp2Op, ttir::FracOp,
            ttir::GlobalAvgPool2dOp, ttir::GroupNormOp, ttir::IndexOp, ttir::LayerNormOp, ttir::LeakyReluOp,
            ttir::RMSNormOp, ttir::ReduceAndOp, ttir::ReduceOrOp, ttir::RollOp, ttir::SeluOp, ttir::SignbitOp,
            ttir::SoftmaxOp, ttir::SoftsignOp, ttir::SparseMatmulOp, ttir::SquareOp, ttir::TruncOp>(created);
