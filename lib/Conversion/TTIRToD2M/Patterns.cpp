@@ -4,6 +4,7 @@
 #include "Patterns.h"
 
 #include "../Composites/Shapes.h"
+#include "BlockFormats.h"
 #include "Caches.h"
 #include "DataMovement.h"
 #include "Generics.h"
@@ -227,7 +228,8 @@ template <class OpT> struct LowerFilled : ConstantPattern<OpT> {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Ops on tensors of block formats become ops on f32, with casts before and after.
+/// Ops on tensors of block formats that are not computed tile by tile become ops on floats, with casts before and
+/// after.
 struct LowerBlocks : ConversionPattern {
   LowerBlocks(const TileTypes &types, MLIRContext *context)
       : ConversionPattern(types, MatchAnyOpTypeTag(), /*benefit=*/3, context) {
@@ -240,19 +242,19 @@ struct LowerBlocks : ConversionPattern {
       return tensor && isa<ttcore::TileType>(tensor.getElementType());
     };
     if (!isa_and_nonnull<ttir::TTIRDialect>(op->getDialect()) ||
-        isa<ttir::TypecastOp, ttir::TTNNMetalLayoutCastOp>(op) ||
+        isa<ttir::TypecastOp, ttir::TTNNMetalLayoutCastOp>(op) || isOfTiles(op) ||
         !(llvm::any_of(op->getOperandTypes(), isBlocks) || llvm::any_of(op->getResultTypes(), isBlocks)))
       return failure();
-    Type f32 = rewriter.getF32Type();
-    IRMapping floats;
+    const BlockFloats floats = BlockFloats::of(op);
+    IRMapping operands;
     for (Value operand : op->getOperands())
       if (isBlocks(operand.getType()))
-        floats.map(operand, castTo(rewriter, op->getLoc(), operand, f32));
-    Operation *wide = rewriter.clone(*op, floats);
+        operands.map(operand, castTo(rewriter, op->getLoc(), operand, floats.operands));
+    Operation *wide = rewriter.clone(*op, operands);
     SmallVector<Value> results;
     for (auto [result, old] : llvm::zip_equal(wide->getResults(), op->getResults())) {
       if (isBlocks(old.getType()))
-        result.setType(cast<RankedTensorType>(old.getType()).clone(f32));
+        result.setType(cast<RankedTensorType>(old.getType()).clone(floats.results));
       results.push_back(castTo(rewriter, op->getLoc(), result, cast<RankedTensorType>(old.getType()).getElementType()));
     }
     rewriter.replaceOp(op, results);
