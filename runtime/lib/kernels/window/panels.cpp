@@ -533,7 +533,8 @@ std::unique_ptr<Kernel> makePanelConvolution(const OpCall &call, const Convoluti
   if (!suits(call, c))
     return nullptr;
   const DataType produced = result(call).dtype == DataType::BFloat16 ? DataType::BFloat16 : DataType::Float32;
-  return withEpilogue(call, std::make_unique<PanelConvolution>(call, c, produced, activationOf(call)), produced, {});
+  const auto make = [&] { return std::make_unique<PanelConvolution>(call, c, produced, activationOf(call)); };
+  return withEpilogue(call, makeWinogradConvolution(call, c, produced, make), produced, {});
 }
 
 } // namespace tt::ttnn

@@ -1,0 +1,143 @@
+//===- WinogradTest.cpp - 3x3 convolutions with fewer products ----------------===//
+// SPDX-License-Identifier: Apache-2.0
+
+#include "ConvolutionCase.h"
+#include "kernels/elementwise/residual.h"
+#include "tt/units.h"
+
+using namespace tt;
+using namespace tt::ttnn;
+using namespace tt::ttnn::test;
+
+namespace {
+
+constexpr DataType f32 = DataType::Float32, bf16 = DataType::BFloat16;
+
+/// A 3x3 convolution of images with enough tiles of results.
+ConvolutionCase caseOf(int64_t height, int64_t across, int64_t batch, int64_t in, int64_t out,
+                       std::vector<int64_t> padding = {1, 1}) {
+  return {{height, across}, {3, 3}, {1, 1}, {1, 1}, std::move(padding), batch, in, out};
+}
+
+/// Of constant weights, which may be transformed, and of others, which are multiplied directly.
+struct Both {
+  Value transformed, direct;
+  bool isSame() const { return transformed.bytes == direct.bytes; }
+};
+Both both(const ConvolutionCase &c, const Value &x, const Value &w) {
+  const Shape out = c.images(c.results(), c.out);
+  const auto of = [&](bool constant) {
+    return run(c.name(), {&x, &w}, x.spec.dtype, out, c.attributes(), {false, constant});
+  };
+  return {of(true), of(false)};
+}
+
+class Winograd : public testing::TestWithParam<ConvolutionCase> {};
+
+TEST_P(Winograd, MatchesTheLoops) {
+  const ConvolutionCase &c = GetParam();
+  for (DataType type : {f32, bf16}) {
+    const Value x = random(type, c.images(c.sizes, c.in), -1, 1, 1), w = random(type, c.filter(), -1, 1, 2),
+                bias = random(type, {1, 1, 1, c.out}, -1, 1, 3);
+    std::vector<double> expected = c.expected(x, w);
+    for (size_t i = 0; i < expected.size(); ++i)
+      expected[i] = std::max(expected[i] + bias.get(i % static_cast<size_t>(c.out)), 0.0);
+    Named attributes = c.attributes();
+    const StructAttribute relu{"ttnn.unary_with_param",
+                               {{"op_type", {EnumAttribute{"ttnn.unary_op_type", "relu", 3}}}}};
+    attributes.push_back({"conv2d_config", {StructAttribute{"ttnn.conv2d_config", {{"activation", {relu}}}}}});
+    expectNear(run(c.name(), {&x, &w, &bias}, type, c.images(c.results(), c.out), attributes, {false, true, true}),
+               expected, type == bf16 ? 0x1p-8 : 1e-6, 2e-5 + 0x1p-23 * static_cast<double>(c.in * 9));
+  }
+}
+
+TEST_P(Winograd, AddsResiduals) {
+  const ConvolutionCase &c = GetParam();
+  const Value x = random(f32, c.images(c.sizes, c.in), -1, 1, 1), w = random(f32, c.filter(), -1, 1, 2),
+              added = random(f32, c.images(c.results(), c.out), -1, 1, 3);
+  const Value plain = run(c.name(), {&x, &w}, f32, added.spec.shape, c.attributes(), {false, true});
+  const auto kernel = kernelFor(c.name(), {&x, &w}, {added}, c.attributes(), {false, true});
+  const auto *adds = dynamic_cast<const AddsResidual *>(kernel.get());
+  ASSERT_TRUE(adds && adds->addsResidual(f32));
+  for (bool relu : {false, true}) {
+    Value found(f32, added.spec.shape);
+    std::vector<std::byte> scratch;
+    const std::byte *ins[] = {x.bytes.data(), nullptr};
+    std::byte *outs[] = {found.bytes.data()};
+    adds->runAdding({ins, outs, aligned(scratch, kernel->scratchBytes())}, {added.bytes.data(), relu});
+    for (size_t i = 0; i < found.size(); ++i) {
+      const float sum = plain.at<float>(i) + added.at<float>(i);
+      ASSERT_EQ(found.at<float>(i), relu ? std::max(sum, 0.0f) : sum) << "element " << i;
+    }
+  }
+}
+
+// Odd sizes, parts of tiles, of panels, of steps and of chunks; padding on some sides; several images.
+INSTANTIATE_TEST_SUITE_P(Sizes, Winograd,
+                         testing::Values(caseOf(10, 10, 1, 32, 32), caseOf(15, 13, 1, 33, 70), caseOf(7, 7, 3, 40, 65),
+                                         caseOf(12, 11, 1, 130, 40, {0, 1, 1, 0}), caseOf(12, 12, 1, 36, 130, {0, 0}),
+                                         caseOf(3, 100, 1, 48, 32), caseOf(64, 1, 2, 32, 48),
+                                         caseOf(9, 40, 2, 300, 33)));
+
+TEST(WinogradValues, AreTransformedUnlessTheyAreFarApart) {
+  const ConvolutionCase c = caseOf(14, 13, 2, 32, 48);
+  const Value plain = random(f32, c.images(c.sizes, c.in), -1, 1, 1), w = random(f32, c.filter(), -1, 1, 2);
+  const bool has = units() >= Units::AVX2;
+  EXPECT_EQ(both(c, plain, w).isSame(), !has);
+  // One value decides: what only some windows of its tile hold would be lost, or reach the others.
+  for (const double value : {Inf, -Inf, NaN, 3e38, 1e6, -1e6}) {
+    Value x = plain;
+    x.set(5 * 32 + 7, value); // in the first line of the first image
+    EXPECT_TRUE(both(c, x, w).isSame()) << value;
+  }
+  // Of a similar magnitude, or smaller.
+  for (const double value : {0.0, -0.0, 200.0, 1e-40}) {
+    Value x = plain;
+    x.set(5 * 32 + 7, value);
+    EXPECT_EQ(both(c, x, w).isSame(), !has) << value;
+    expectNear(both(c, x, w).transformed, c.expected(x, w), 1e-6, 1e-4);
+  }
+  Value small = plain; // everything is small
+  for (size_t i = 0; i < small.size(); ++i)
+    small.set(i, plain.get(i) * 1e-30);
+  std::vector<double> expected = c.expected(small, w);
+  const Value found = both(c, small, w).transformed;
+  for (size_t i = 0; i < expected.size(); ++i)
+    ASSERT_NEAR(found.get(i), expected[i], 1e-34);
+}
+
+TEST(WinogradValues, OfZeroAreZero) {
+  const ConvolutionCase c = caseOf(14, 14, 1, 32, 32);
+  const Value zero(f32, c.images(c.sizes, c.in)), w = random(f32, c.filter(), -1, 1, 2), none(f32, c.filter());
+  expectEqual(both(c, zero, w).transformed, std::vector<double>(14 * 14 * 32, 0.0));
+  expectEqual(both(c, random(f32, c.images(c.sizes, c.in)), none).transformed, std::vector<double>(14 * 14 * 32, 0.0));
+}
+
+TEST(WinogradWeights, AreTransformedUnlessTheyAreFarApart) {
+  const ConvolutionCase c = caseOf(14, 14, 1, 32, 40);
+  const Value x = random(f32, c.images(c.sizes, c.in), -1, 1, 1), plain = random(f32, c.filter(), -1, 1, 2);
+  for (const double value : {Inf, NaN, 1e6}) {
+    Value w = plain;
+    w.set(9 * 32 * 39 + 4, value);
+    EXPECT_TRUE(both(c, x, w).isSame()) << value;
+  }
+  // An output that is its input, or none: exact in both ways, or direct.
+  Value shifts(f32, c.filter());
+  for (size_t o = 0; o < 32; ++o)
+    shifts.set((o * 32 + o) * 9 + 4, 1);
+  const Value found = both(c, x, shifts).transformed;
+  for (size_t pixel = 0; pixel < 14 * 14; ++pixel)
+    for (size_t o = 0; o < 40; ++o)
+      ASSERT_EQ(found.get(pixel * 40 + o), o < 32 ? x.get(pixel * 32 + o) : 0.0);
+}
+
+TEST(WinogradWeights, ThatAreWholeNumbersGiveExactSums) {
+  const ConvolutionCase c = caseOf(11, 14, 1, 64, 40);
+  Value x = random(f32, c.images(c.sizes, c.in), -9, 9, 1), w = random(f32, c.filter(), -9, 9, 2);
+  for (Value *value : {&x, &w})
+    for (size_t i = 0; i < value->size(); ++i)
+      value->set(i, std::floor(value->get(i)));
+  expectEqual(both(c, x, w).transformed, c.expected(x, w));
+}
+
+} // namespace
