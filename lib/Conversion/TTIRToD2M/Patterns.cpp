@@ -3,6 +3,7 @@
 
 #include "Patterns.h"
 
+#include "../Complement.h"
 #include "../Composites/Shapes.h"
 #include "BlockFormats.h"
 #include "Caches.h"
@@ -12,7 +13,6 @@
 #include "TileExpressions.h"
 
 #include "ttmlir/Dialect/D2M/IR/D2M.h"
-#include "ttmlir/Dialect/TTIR/IR/Ops/BitwiseNotOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/ClampScalarOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/ConstantOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/FullOp.h"
@@ -68,8 +68,8 @@ namespace {
 /// Ops that are also an op on tiles: the rows of TileOps.def.
 class LowerByRow : public ConversionPattern {
 public:
-  LowerByRow(const TileTypes &types, MLIRContext *context, StringRef ttir, StringRef tile, PatternBenefit benefit = 1)
-      : ConversionPattern(types, ttir, benefit, context), types(types), tile(tile, context) {}
+  LowerByRow(const TileTypes &types, MLIRContext *context, StringRef ttir, StringRef tile)
+      : ConversionPattern(types, ttir, /*benefit=*/1, context), types(types), tile(tile, context) {}
 
   LogicalResult matchAndRewrite(Operation *op, ArrayRef<Value> operands,
                                 ConversionPatternRewriter &rewriter) const override {
@@ -80,25 +80,9 @@ public:
     });
   }
 
-protected:
-  const TileTypes &types;
-
 private:
+  const TileTypes &types;
   OperationName tile;
-};
-
-/// The complement of a boolean, which a tile holds in a byte, is its negation.
-class LowerComplement : public LowerByRow {
-public:
-  LowerComplement(const TileTypes &types, MLIRContext *context)
-      : LowerByRow(types, context, ttir::BitwiseNotOp::getOperationName(), "d2m.tile_logical_not", /*benefit=*/2) {}
-
-  LogicalResult matchAndRewrite(Operation *op, ArrayRef<Value> operands,
-                                ConversionPatternRewriter &rewriter) const override {
-    if (placeOf(types, op->getResult(0).getType()).tile().getDataType() != ttcore::DataType::Bool)
-      return failure();
-    return LowerByRow::matchAndRewrite(op, operands, rewriter);
-  }
 };
 
 struct LowerClamp : TilePattern<ttir::ClampScalarOp> {
@@ -351,8 +335,8 @@ void tt::addPatterns(RewritePatternSet &patterns, const TileTypes &types, Symbol
 #define TT_TILE_OP(ttir, tile, kernel, row, ins)                                                                       \
   patterns.add(std::make_unique<LowerByRow>(types, context, "ttir." #ttir, "d2m.tile_" #tile));
 #include "ttmlir/Target/TTMetal/TileOps.def"
-  patterns.add<LowerClamp, LowerComplement, LowerBlocks, LowerEmpty, LowerLayoutCast, LowerReturn, LowerTypecast>(
-      types, context);
+  patterns.add<LowerClamp, LowerBlocks, LowerEmpty, LowerLayoutCast, LowerReturn, LowerTypecast>(types, context);
+  patterns.add<NegateBoolean>(context);
   patterns.add<LowerConstant, LowerFilled<ttir::FullOp>, LowerFilled<ttir::OnesOp>, LowerFilled<ttir::ZerosOp>>(
       types, context, symbols);
   addCollectivePatterns(patterns, types);

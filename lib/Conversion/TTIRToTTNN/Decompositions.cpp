@@ -7,8 +7,9 @@
 
 #include "Patterns.h"
 
+#include "../Complement.h"
+
 #include "ttmlir/Dialect/TTCore/Transforms/Constants.h"
-#include "ttmlir/Dialect/TTIR/IR/Ops/BitwiseNotOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/DotGeneralOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/LinearOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/MatmulOp.h"
@@ -23,7 +24,6 @@
 #include "ttmlir/Dialect/TTNN/IR/Ops/FullOp.h"
 #include "ttmlir/Dialect/TTNN/IR/Ops/LessThanOp.h"
 #include "ttmlir/Dialect/TTNN/IR/Ops/LinearOp.h"
-#include "ttmlir/Dialect/TTNN/IR/Ops/LogicalNotOp.h"
 #include "ttmlir/Dialect/TTNN/IR/Ops/LogicalRightShiftOp.h"
 #include "ttmlir/Dialect/TTNN/IR/Ops/MatmulOp.h"
 #include "ttmlir/Dialect/TTNN/IR/Ops/MaxOp.h"
@@ -190,20 +190,6 @@ struct LowerRightShift : OpConversionPattern<ttir::RightShiftOp> {
   }
 };
 
-/// The complement of a boolean, which the device holds in a byte, is its negation.
-struct LowerComplement : OpConversionPattern<ttir::BitwiseNotOp> {
-  using OpConversionPattern::OpConversionPattern;
-  LogicalResult matchAndRewrite(ttir::BitwiseNotOp op, OpAdaptor adaptor,
-                                ConversionPatternRewriter &rewriter) const override {
-    ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
-    RankedTensorType type = typeOf(op.getResult());
-    rewriter.replaceOp(op, op.getType().getElementType().isInteger(1)
-                               ? make<LogicalNotOp>(builder, type, adaptor.getInput())
-                               : make<BitwiseNotOp>(builder, type, adaptor.getInput()));
-    return success();
-  }
-};
-
 /// The minimum, or maximum, of 0 for false and 1 for true.
 template <class From, class To> struct LowerTruth : OpConversionPattern<From> {
   using OpConversionPattern<From>::OpConversionPattern;
@@ -236,6 +222,6 @@ void ttnn::addDecompositionPatterns(RewritePatternSet &patterns) {
                LowerTruth<ttir::ReduceOrOp, MaxOp>>(patterns.getContext());
   patterns.add(std::make_unique<NoLowering>(patterns.getContext(), ttir::TTLangOp::getOperationName(),
                                             "kernels of tt-lang are source, which nothing here compiles"));
-  patterns.addWithLabel<LowerComplement>({BitwiseNotOp::getOperationName()}, patterns.getContext());
+  patterns.addWithLabel<NegateBoolean>({BitwiseNotOp::getOperationName()}, patterns.getContext());
   patterns.addWithLabel<LowerLinear>({LinearOp::getOperationName()}, patterns.getContext());
 }

@@ -167,6 +167,7 @@ template <unsigned width> static Attribute toSigned(Attribute attr) {
 static std::vector<Row> rows() {
   constexpr bool onDevice = true;
   return {
+      row<ttir::BitwiseNotOp, ttnn::BitwiseNotOp>(),
       row<ttir::BroadcastOp, ttnn::RepeatOp>({{"broadcast_dimensions", "repeat_dims", toShape}}),
       row<ttir::ChunkedScaledDotProductAttentionOp, ttnn::ChunkedScaledDotProductAttentionOp>({}, false,
                                                                                               /*without=*/5),
