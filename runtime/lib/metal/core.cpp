@@ -272,6 +272,8 @@ std::string Core::waiting() const {
 }
 
 std::optional<size_t> placeIn(const Cores &cores, CoreIndex core) {
+  if (core < cores.size() && cores[core] == core) // as in the whole grid
+    return core;
   const auto found = std::ranges::find(cores, core);
   return found == cores.end() ? std::nullopt : std::optional<size_t>(found - cores.begin());
 }
@@ -410,19 +412,23 @@ ProgramWork joined(std::span<CoreWork> cores, const sim::ChipDesc &chip, std::st
 
 CoreWork runAlone(const L1 &l1, CoreIndex index, const EnqueueProgram &program, std::string_view name,
                   const std::function<void (*(uint32_t))()> &entry, const Mesh &mesh,
-                  const Interruptible *interruptible, std::span<const uint32_t> blank) {
+                  const Interruptible *interruptible, std::span<const StartingRing> starting) {
   const auto core = coreOf(l1, index, program, name, mesh, interruptible);
   core->alone = true;
   for (const Kernel &kernel : program.kernels)
     if (const auto place = placeIn(kernel.cores, index))
       core->add(kernel, *place, entry(kernel.entry), false);
-  for (const uint32_t port : blank)
-    core->rings[port]->blank.assign(core->rings[port]->pages, true);
+  for (const StartingRing &start : starting) {
+    Ring &ring = *core->rings[start.port];
+    ring.places.assign(ring.pages, start.rows && !start.isResult ? Ring::Place::Host : Ring::Place::Zero);
+    ring.hostRows = start.rows;
+    ring.isResult = start.isResult;
+  }
   do
     core->run();
   while (core->canRun() || goesOn({&core, 1}));
-  for (const uint32_t port : blank)
-    core->rings[port]->fillBlank(l1, index);
+  for (const StartingRing &start : starting)
+    core->rings[start.port]->settle(l1, index);
   return core->work();
 }
 

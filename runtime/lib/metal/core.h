@@ -90,6 +90,22 @@ struct Mesh {
 
 class KernelRun;
 
+/// The part of a host buffer's rows that a shard holds.
+struct HostRows {
+  std::byte *at = nullptr; // the first row of the part
+  size_t stride = 0;       // bytes from a row to the next one
+  size_t bytes = 0;        // of a row of the shard that the host has; the others are 0
+  size_t shardBytes = 0;   // of a row of the shard
+  uint64_t rows = 0;       // of the shard that the host has; the others are 0
+
+  std::byte *row(uint64_t number) const { return at + number * stride; }
+  /// Whether the host has all of these rows.
+  bool hasAll(uint64_t first, uint64_t count) const { return bytes == shardBytes && first + count <= rows; }
+  /// Copies rows to consecutive rows of a shard, or from there.
+  void read(uint64_t first, uint64_t count, std::byte *to) const;
+  void write(uint64_t first, uint64_t count, const std::byte *from) const;
+};
+
 /// A circular buffer of a core. Counts of pages only increase.
 struct Ring {
   uint32_t port = 0;
@@ -101,7 +117,12 @@ struct Ring {
   uint32_t packed = 0;                              // tiles, since the last push
   const KernelRun *producer = nullptr;              // the kernel that pushes
   std::vector<double> pushedAt = {}, poppedAt = {}; // cycles, by page
-  std::vector<bool> blank = {};                     // pages that are 0, though L1 holds something else; or none
+
+  /// Where the contents of a page are: in L1, nowhere as they are 0, or in the rows of the host.
+  enum class Place : uint8_t { L1, Zero, Host };
+  std::vector<Place> places = {};        // by page; none: all are in L1
+  std::optional<HostRows> hostRows = {}; // pages consist of rows of the shard
+  bool isResult = false;                 // kernels may write to the rows of the host
 
   // Cores on other threads check whether pages that they write are being read.
   uint64_t pushedNow() const { return std::atomic_ref(const_cast<uint64_t &>(pushed)).load(); }
@@ -109,8 +130,13 @@ struct Ring {
 
   /// Sets the times of the pages from count `first` on.
   void stamp(std::vector<double> &times, uint64_t first, uint32_t count, double now) const;
-  /// Zeroes the blank pages.
-  void fillBlank(const L1 &l1, CoreIndex index);
+  /// Puts the contents of a page in L1.
+  void fill(uint64_t page, std::byte *at);
+  /// The rows of the host that can stand for these bytes: whole pages, of rows of `rowBytes` bytes. Null: there are
+  /// none. `written`: the kernel writes all of them, and else they are there.
+  std::byte *hostBytes(uint32_t offset, uint64_t bytes, size_t rowBytes, bool written);
+  /// Ends the use of places other than L1: results go to the host, and pages that are 0 to L1.
+  void settle(const L1 &l1, CoreIndex index);
 
   uint32_t front() const { return static_cast<uint32_t>(pushed - popped); }
   uint32_t back() const { return pages - front(); }
@@ -133,13 +159,22 @@ public:
   };
   enum class Phase : uint8_t { Free, Math, Committed, Pack };
 
-  Dst(bool f32, bool full) : isF32(f32), tiles((full ? 16 : 8) / (f32 ? 2 : 1)) {}
+  Dst(bool f32, bool full);
+  Dst(const Dst &) = delete;
+  Dst &operator=(const Dst &) = delete;
+  ~Dst();
   void clear();
   /// Copies what registers have left in circular buffers.
   void copyViews();
   const bool isF32;
   Phase phase = Phase::Free;
-  std::vector<Tile> tiles;
+
+private:
+  static constexpr size_t most = 16;
+  std::unique_ptr<Tile[]> memory; // of `most` tiles, which the thread keeps for its next kernel
+
+public:
+  const std::span<Tile> tiles;
 };
 
 /// Words that cores on other threads write: all accesses are atomic, and a change becomes visible after earlier writes.
@@ -298,13 +333,19 @@ private:
   Dst::Tile &mathTile(uint32_t dst, std::string_view function);
   /// Likewise, to be read by floats() or written as a whole: nothing is copied or set to zero.
   Dst::Tile &rawTile(uint32_t dst, std::string_view function) const;
-  /// `bytes` bytes of a ring from this offset on. Zeroes what is blank in the pages, but for what is to be written.
+  /// `bytes` bytes of a ring from this offset on. Fills the pages, but for what is to be written.
   std::byte *ringBytes(Ring &ring, uint32_t offset, uint64_t bytes, bool written) const;
   const std::byte *frontTile(uint32_t cb, uint32_t tile, std::string_view function) const;
   std::byte *backTile(uint32_t cb, uint32_t page, std::string_view function) const;
-  /// Contiguous bytes, at the front or after the packed tiles.
-  std::byte *frontBytes(uint32_t cb, uint64_t bytes, std::string_view function) const;
-  std::byte *backBytes(uint32_t cb, uint64_t bytes, std::string_view function);
+  /// Rows of elements in L1 or in a host buffer.
+  struct ElementRows {
+    std::byte *at;
+    size_t stride; // bytes
+    std::byte *row(size_t number) const { return at + number * stride; }
+  };
+  /// Contiguous bytes, at the front or after the packed tiles: of all these rows, or with rowBytes 0 of tiles.
+  ElementRows frontRows(uint32_t cb, uint64_t bytes, size_t rowBytes, std::string_view function) const;
+  ElementRows backRows(uint32_t cb, uint64_t bytes, size_t rowBytes, std::string_view function);
   std::byte *coreBytes(CoreIndex index, uint64_t address, uint32_t bytes, std::string_view function) const;
   std::byte *coreBytes(const L1 &l1, CoreIndex index, uint64_t address, uint32_t bytes,
                        std::string_view function) const;
@@ -427,11 +468,18 @@ struct ProgramWork {
 ProgramWork joined(std::span<CoreWork> cores, const sim::ChipDesc &chip, std::string_view program,
                    std::string *printed);
 
-/// Runs the kernels of one core, of a program whose kernels stay on their cores. `blank`: ports whose pages are 0,
-/// though L1 holds something else there; it holds zeros when the kernels have ended.
+/// A ring whose contents are not in L1 when kernels start.
+struct StartingRing {
+  uint32_t port = 0;
+  std::optional<HostRows> rows = {}; // what it holds, in place of zeros; or, with isResult, what gets its contents
+  bool isResult = false;             // it is 0; L1 may hold something else when the kernels have ended
+};
+
+/// Runs the kernels of one core, of a program whose kernels stay on their cores. Rings that are 0, and no result, are
+/// in L1 when the kernels have ended.
 CoreWork runAlone(const L1 &l1, CoreIndex index, const EnqueueProgram &program, std::string_view name,
                   const std::function<void (*(uint32_t))()> &entry, const Mesh &mesh,
-                  const Interruptible *interruptible, std::span<const uint32_t> blank);
+                  const Interruptible *interruptible, std::span<const StartingRing> starting);
 
 /// Runs a program's kernels on their cores until all have ended. `recorded`: keeps the steps, zones and transfers of
 /// the kernels.

@@ -133,18 +133,22 @@ private:
   std::map<size_t, sim::Allocation> held; // by buffer
 };
 
-/// Calls f(shard's bytes, offset of the host's bytes, n) for the parts of rows of a host buffer that are in a shard.
-template <class F>
-void forEachRow(const ChipMemory &chip, const Buffer &host, const Buffer &buffer, size_t number, F f) {
+/// The part of a host buffer with these values that the shard of a buffer holds.
+HostRows rowsOf(const Buffer &host, std::byte *values, const Buffer &buffer, size_t number) {
   const auto size = static_cast<int64_t>(storageBytes(buffer.dtype));
-  const int64_t rows = host.rows(), columns = host.columns();
   const auto place = static_cast<int64_t>(number);
   const int64_t row = place / buffer.gridColumns * buffer.shardRows;
   const int64_t column = place % buffer.gridColumns * buffer.shardColumns;
-  const int64_t width = std::min(buffer.shardColumns, columns - column);
-  std::byte *shard = shardOf(chip, buffer, number);
-  for (int64_t r = 0; r < buffer.shardRows && row + r < rows && width > 0; ++r)
-    f(shard + r * buffer.shardColumns * size, ((row + r) * columns + column) * size, static_cast<size_t>(width * size));
+  const int64_t rows = std::min(buffer.shardRows, host.rows() - row);
+  const int64_t width = std::min(buffer.shardColumns, host.columns() - column);
+  HostRows part{.stride = static_cast<size_t>(host.columns() * size),
+                .shardBytes = static_cast<size_t>(buffer.shardColumns * size)};
+  if (rows <= 0 || width <= 0)
+    return part;
+  part.at = values + (row * host.columns() + column) * size;
+  part.bytes = static_cast<size_t>(width * size);
+  part.rows = static_cast<uint64_t>(rows);
+  return part;
 }
 
 size_t shardBytes(const Buffer &buffer) {
@@ -152,21 +156,12 @@ size_t shardBytes(const Buffer &buffer) {
 }
 
 /// Writes a shard: what the host buffer does not have is 0.
-void writeShard(const ChipMemory &chip, const Buffer &host, const Buffer &buffer, size_t number,
-                const std::byte *from) {
-  std::byte *const shard = shardOf(chip, buffer, number), *const end = shard + shardBytes(buffer);
-  std::byte *next = shard;
-  forEachRow(chip, host, buffer, number, [&](std::byte *at, int64_t offset, size_t n) {
-    std::memset(next, 0, static_cast<size_t>(at - next));
-    std::memcpy(at, from + offset, n);
-    next = at + n;
-  });
-  std::memset(next, 0, static_cast<size_t>(end - next));
+void writeShard(const ChipMemory &chip, const Buffer &host, const Buffer &buffer, size_t number, std::byte *from) {
+  rowsOf(host, from, buffer, number).read(0, static_cast<uint64_t>(buffer.shardRows), shardOf(chip, buffer, number));
 }
 
 void readShard(const ChipMemory &chip, const Buffer &host, const Buffer &buffer, size_t number, std::byte *to) {
-  forEachRow(chip, host, buffer, number,
-             [&](const std::byte *at, int64_t offset, size_t n) { std::memcpy(to + offset, at, n); });
+  rowsOf(host, to, buffer, number).write(0, static_cast<uint64_t>(buffer.shardRows), shardOf(chip, buffer, number));
 }
 
 /// Calls f(shard) for all shards of a buffer, from all threads.
@@ -191,49 +186,103 @@ void zeroDram(const ChipMemory &chip, const Buffer &buffer) {
 // What a core does in commands that no other core has a part in, it does in one go: its L1 stays in the cache of a
 // thread.
 
-/// A new buffer in L1 is 0, but for the first bytes, which the next command writes.
-struct ZeroStep {
-  const Buffer *buffer;
-  size_t written = 0; // of a shard
-};
-struct WriteStep {
-  const Buffer *host, *to;
-  std::shared_ptr<std::byte> from;
-};
-struct ReadStep {
-  const Buffer *from, *host;
-  std::shared_ptr<std::byte> to;
-};
 /// A program whose kernels stay on their cores.
 struct LaunchStep {
   const EnqueueProgram *program;
   OpPerf *perf;
   std::vector<CoreWork> works = {}; // by core
 };
-using Step = std::variant<ZeroStep, WriteStep, ReadStep, LaunchStep>;
+struct ReadStep {
+  const Buffer *from, *host;
+  std::shared_ptr<std::byte> to;
+};
+/// A new buffer in L1 is 0, but for the first bytes, which the next command writes.
+struct ZeroStep {
+  const Buffer *buffer;
+  size_t written = 0;                 // of a shard
+  const LaunchStep *launch = nullptr; // the program that uses it next; may be null
+  const ReadStep *read = nullptr;     // after which nothing uses it
+};
+struct WriteStep {
+  const Buffer *host, *to;
+  std::shared_ptr<std::byte> from;
+  const LaunchStep *launch = nullptr; // after which nothing uses it
+};
+struct FreeStep {
+  const Buffer *buffer;
+};
+using Step = std::variant<ZeroStep, WriteStep, ReadStep, LaunchStep, FreeStep>;
 
 bool overlap(const CircularBuffer &ring, const Buffer &buffer) {
   const uint64_t ringEnd = ring.address + uint64_t(ring.ring.pageBytes) * ring.ring.pages;
   return buffer.address < ringEnd && ring.address < uint64_t(buffer.address) + buffer.bytesPerCore;
 }
 
-/// The port whose ring is all of the buffer on this core, unless another ring overlaps it.
-std::optional<uint32_t> portOf(const EnqueueProgram &program, const Buffer &buffer, CoreIndex core) {
-  std::optional<uint32_t> port;
+/// The ring that is all of the buffer on this core, unless another ring overlaps it; or null.
+const CircularBuffer *ringOf(const EnqueueProgram &program, const Buffer &buffer, CoreIndex core) {
+  const CircularBuffer *found = nullptr;
   for (const CircularBuffer &ring : program.rings) {
     if (!overlap(ring, buffer) || !placeIn(ring.ring.cores, core))
       continue;
-    if (port || ring.address != buffer.address ||
+    if (found || ring.address != buffer.address ||
         uint64_t(ring.ring.pageBytes) * ring.ring.pages != buffer.bytesPerCore)
-      return std::nullopt;
-    port = ring.port;
+      return nullptr;
+    found = &ring;
   }
-  return port;
+  return found;
+}
+
+/// Whether the pages of a ring that is all of the buffer consist of rows of a shard.
+bool hasRows(const CircularBuffer &ring, const Buffer &buffer) {
+  const size_t row = static_cast<size_t>(buffer.shardColumns) * storageBytes(buffer.dtype);
+  return !buffer.tiled && row && ring.ring.pageBytes % row == 0 && shardBytes(buffer) == buffer.bytesPerCore;
 }
 
 bool runsOn(const EnqueueProgram &program, CoreIndex core) {
   return std::ranges::any_of(program.kernels,
                              [&](const Kernel &kernel) { return placeIn(kernel.cores, core).has_value(); });
+}
+
+/// Whether a step has a part in a buffer that exists.
+bool hasPart(const Step &step, const Buffer &buffer) {
+  return std::visit(
+      [&]<class T>(const T &of) {
+        if constexpr (std::is_same_v<T, WriteStep>)
+          return of.to == &buffer;
+        else if constexpr (std::is_same_v<T, ReadStep>)
+          return of.from == &buffer;
+        else if constexpr (std::is_same_v<T, LaunchStep>)
+          return std::ranges::any_of(of.program->rings,
+                                     [&](const CircularBuffer &ring) { return overlap(ring, buffer); });
+        else
+          return of.buffer == &buffer;
+      },
+      step);
+}
+
+template <class T> T *stepAt(std::vector<Step> &steps, size_t i) {
+  return i < steps.size() ? std::get_if<T>(&steps[i]) : nullptr;
+}
+
+/// Finds the buffers that only exist between a transfer and a program: kernels may use the rows of the host in their
+/// place.
+void joinTransfers(std::vector<Step> &steps) {
+  const auto after = [&](size_t i, const Buffer &buffer) {
+    while (++i < steps.size() && !hasPart(steps[i], buffer))
+      ;
+    return i;
+  };
+  for (size_t i = 0; i < steps.size(); ++i)
+    if (auto *write = stepAt<WriteStep>(steps, i)) {
+      const size_t next = after(i, *write->to);
+      if (stepAt<LaunchStep>(steps, next) && stepAt<FreeStep>(steps, after(next, *write->to)))
+        write->launch = stepAt<LaunchStep>(steps, next);
+    } else if (auto *zero = stepAt<ZeroStep>(steps, i)) {
+      const size_t next = after(i, *zero->buffer), last = after(next, *zero->buffer);
+      zero->launch = stepAt<LaunchStep>(steps, next);
+      if (zero->launch && stepAt<FreeStep>(steps, after(last, *zero->buffer)))
+        zero->read = stepAt<ReadStep>(steps, last);
+    }
 }
 
 /// One run on one device of the mesh.
@@ -262,6 +311,7 @@ public:
     for (Step &step : now)
       if (auto *launch = std::get_if<LaunchStep>(&step))
         launch->works.resize(static_cast<size_t>(chip.l1->chip.cores()));
+    joinTransfers(now);
     // If no buffer outlives these steps, all cores of a thread take turns in one memory: it stays in the thread's
     // cache.
     const bool contained = std::exchange(fresh, buffers == 0) && fresh;
@@ -287,34 +337,48 @@ public:
 private:
   /// Takes the steps of a core.
   void runCore(const ChipMemory &chip, CoreIndex core, std::vector<Step> &all, const Interruptible *interruptible) {
-    std::vector<uint32_t> blank; // ports of the next launch
-    for (size_t i = 0; i < all.size(); ++i) {
-      if (const auto *zero = std::get_if<ZeroStep>(&all[i])) {
+    std::multimap<const LaunchStep *, StartingRing> starting;
+    std::set<const ReadStep *> written; // by kernels
+    const auto ringIn = [&](const LaunchStep *launch, const Buffer &buffer) {
+      return launch && runsOn(*launch->program, core) ? ringOf(*launch->program, buffer, core) : nullptr;
+    };
+    for (Step &step : all) {
+      if (const auto *zero = std::get_if<ZeroStep>(&step)) {
         const Buffer &buffer = *zero->buffer;
-        const bool isShard = placeIn(buffer.cores, core).has_value();
-        if (!isShard && !(buffer.ring && placeIn(buffer.ring->cores, core)))
+        const auto number = placeIn(buffer.cores, core);
+        if (!number && !(buffer.ring && placeIn(buffer.ring->cores, core)))
           continue;
-        const auto next = std::find_if(all.begin() + static_cast<int64_t>(i), all.end(),
-                                       [](const Step &step) { return !std::holds_alternative<ZeroStep>(step); });
-        const auto *launch = next == all.end() ? nullptr : std::get_if<LaunchStep>(&*next);
-        if (launch && runsOn(*launch->program, core))
-          if (const auto port = portOf(*launch->program, buffer, core)) {
-            blank.push_back(*port);
-            continue;
+        if (const CircularBuffer *ring = ringIn(zero->launch, buffer)) {
+          StartingRing start{ring->port};
+          if (const ReadStep *read = zero->read; read && number && hasRows(*ring, buffer)) {
+            start.rows = rowsOf(*read->host, read->to.get(), buffer, *number);
+            start.isResult = true;
+            written.insert(read);
           }
-        const size_t written = isShard ? zero->written : 0;
-        std::memset(chip.l1->at(core, buffer.address) + written, 0, buffer.bytesPerCore - written);
-      } else if (const auto *write = std::get_if<WriteStep>(&all[i])) {
-        if (const auto number = placeIn(write->to->cores, core))
+          starting.emplace(zero->launch, start);
+          continue;
+        }
+        const size_t behind = number ? zero->written : 0;
+        std::memset(chip.l1->at(core, buffer.address) + behind, 0, buffer.bytesPerCore - behind);
+      } else if (const auto *write = std::get_if<WriteStep>(&step)) {
+        const auto number = placeIn(write->to->cores, core);
+        if (!number)
+          continue;
+        if (const CircularBuffer *ring = ringIn(write->launch, *write->to); ring && hasRows(*ring, *write->to))
+          starting.emplace(write->launch,
+                           StartingRing{ring->port, rowsOf(*write->host, write->from.get(), *write->to, *number)});
+        else
           writeShard(chip, *write->host, *write->to, *number, write->from.get());
-      } else if (const auto *read = std::get_if<ReadStep>(&all[i])) {
-        if (const auto number = placeIn(read->from->cores, core))
+      } else if (const auto *read = std::get_if<ReadStep>(&step)) {
+        if (const auto number = placeIn(read->from->cores, core); number && !written.contains(read))
           readShard(chip, *read->host, *read->from, *number, read->to.get());
-      } else if (auto *launch = std::get_if<LaunchStep>(&all[i]); runsOn(*launch->program, core)) {
+      } else if (auto *launch = std::get_if<LaunchStep>(&step); launch && runsOn(*launch->program, core)) {
+        std::vector<StartingRing> rings;
+        for (auto [at, end] = starting.equal_range(launch); at != end; ++at)
+          rings.push_back(at->second);
         launch->works[core] = runAlone(
             *chip.l1, core, *launch->program, name, [&](uint32_t entry) { return kernels->entry(entry); }, mesh,
-            interruptible, blank);
-        blank.clear();
+            interruptible, rings);
         if (launch->works[core].error || !launch->works[core].ended)
           return;
       }
@@ -383,9 +447,14 @@ private:
     zeroDram(chip, buffer);
   }
   void run(const DeallocateBuffer &command, OpPerf &) {
+    const Buffer &buffer = program.buffers[command.buffer];
     if (memory)
-      memory->deallocate(program.buffers[command.buffer], command.buffer);
-    buffers -= !program.buffers[command.buffer].inDram;
+      memory->deallocate(buffer, command.buffer);
+    if (buffer.inDram)
+      return;
+    --buffers;
+    if (!steps.empty())
+      steps.push_back(FreeStep{&buffer});
   }
   void run(const WriteBuffer &command, OpPerf &perf) {
     const Buffer &to = program.buffers[command.to], &from = program.buffers[command.from];
@@ -393,7 +462,7 @@ private:
     if (to.inDram || uses(command.from, false))
       finish();
     if (to.inDram) {
-      const std::byte *const values = given(command.from).get();
+      std::byte *const values = given(command.from).get();
       return forEachShard(to, [&](size_t number) { writeShard(chip, from, to, number, values); });
     }
     if (!steps.empty())

@@ -5,6 +5,7 @@
 #include "tt/fork.h"
 #include "tt/types.h"
 
+#include <array>
 #include <cstdint>
 #include <mutex>
 #include <new>
@@ -28,7 +29,8 @@ constexpr size_t stackBytes = size_t(512) << 10; // frames are larger with red z
 #else
 constexpr size_t stackBytes = size_t(128) << 10;
 #endif
-constexpr size_t kept = 256; // stacks that wait for the next fiber
+constexpr size_t kept = 256;    // stacks that wait for the next fiber
+constexpr size_t keptAlone = 8; // of these, by the thread that used them last
 
 size_t guardBytes() {
   static const auto page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
@@ -37,6 +39,7 @@ size_t guardBytes() {
 
 /// Stacks that were used before. Never destroyed: threads may end after static objects.
 struct Pool {
+  void give(std::byte *stack);
   ForkMutex mutex{2};
   std::vector<std::byte *> free;
 };
@@ -45,9 +48,38 @@ Pool &pool() {
   return *stacks;
 }
 
+void Pool::give(std::byte *stack) {
+  {
+    std::lock_guard lock(mutex);
+    if (free.size() < kept)
+      return free.push_back(stack);
+  }
+  ::munmap(stack, guardBytes() + stackBytes);
+}
+
+/// The last ones of a thread: threads that simulate cores do not wait for each other.
+struct OwnPool {
+  std::array<std::byte *, keptAlone> free;
+  size_t count = 0;
+  ~OwnPool() {
+    while (count)
+      pool().give(free[--count]);
+    count = keptAlone + 1; // nothing is kept here any more
+  }
+};
+// Not inlined: a fiber may end in another thread than it has begun in.
+[[gnu::noinline]] OwnPool &ownPool() {
+  thread_local OwnPool own;
+  return own;
+}
+
 } // namespace
 
 Stack::Stack() {
+  if (OwnPool &own = ownPool(); own.count && own.count <= keptAlone) {
+    memory = own.free[--own.count];
+    return;
+  }
   {
     std::lock_guard lock(pool().mutex);
     if (!pool().free.empty()) {
@@ -67,11 +99,10 @@ Stack::~Stack() {
 #ifdef TT_FIBER_ASAN
   ASAN_UNPOISON_MEMORY_REGION(bottom(), stackBytes);
 #endif
-  std::lock_guard lock(pool().mutex);
-  if (pool().free.size() < kept)
-    pool().free.push_back(memory);
+  if (OwnPool &own = ownPool(); own.count < keptAlone)
+    own.free[own.count++] = memory;
   else
-    ::munmap(memory, guardBytes() + stackBytes);
+    pool().give(memory);
 }
 
 std::byte *Stack::bottom() const { return memory + guardBytes(); }

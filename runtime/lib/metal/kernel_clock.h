@@ -71,6 +71,9 @@ struct KernelClock {
   /// Adds the work of math since the last call. Matrix and vector unit take turns; tiles pass through unpacker, matrix
   /// unit and packer at the same time.
   void compute(const Work &work, const ttmlir::cost::Speed &speed) {
+    if (work.matmulTiles == counted.matmulTiles && work.fpuTiles == counted.fpuTiles &&
+        work.sfpuTiles == counted.sfpuTiles)
+      return;
     const auto since = [](int64_t all, int64_t counted) { return static_cast<double>(all - counted); };
     const double math = since(work.matmulTiles, counted.matmulTiles) * speed.matmulTileCycles / speed.matmulShare +
                         since(work.sfpuTiles, counted.sfpuTiles) * speed.sfpuTileCycles;

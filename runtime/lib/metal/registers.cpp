@@ -12,6 +12,24 @@
 
 namespace tt::metal {
 
+namespace {
+
+// Not inlined: a fiber may end in another thread than it has begun in.
+[[gnu::noinline]] std::unique_ptr<Dst::Tile[]> &idleRegisters() {
+  thread_local std::unique_ptr<Dst::Tile[]> tiles;
+  return tiles;
+}
+
+} // namespace
+
+Dst::Dst(bool f32, bool full)
+    : isF32(f32), memory(idleRegisters() ? std::move(idleRegisters()) : std::make_unique_for_overwrite<Tile[]>(most)),
+      tiles(memory.get(), (full ? most : most / 2) / (f32 ? 2 : 1)) {
+  clear();
+}
+
+Dst::~Dst() { idleRegisters() = std::move(memory); }
+
 void Dst::clear() {
   for (Tile &tile : tiles) {
     tile.written = false;
@@ -284,29 +302,13 @@ namespace {
 
 constexpr size_t faceSide = 16;
 
-/// Calls f(tiled, row-major, n) for runs of elements of a row of tiles: their beginnings in both orders.
+/// Calls f(place among the tiles, row, column, n) for runs of elements of a row of tiles.
 template <class F> void forEachRun(size_t tiles, F f) {
   size_t place = 0;
   for (size_t tile = 0; tile < tiles; ++tile)
     for (size_t face = 0; face < 4; ++face)
       for (size_t i = 0; i < faceSide; ++i, place += faceSide)
-        f(place, (face / 2 * faceSide + i) * tiles * tileSide + tile * tileSide + face % 2 * faceSide, faceSide);
-}
-
-/// Copies the elements in the order of the source: a thread waits for what it reads, not for what it writes.
-template <size_t size> void copyRuns(size_t tiles, const std::byte *source, std::byte *target, bool tilize) {
-  constexpr size_t run = faceSide * size;
-  if (!tilize)
-    return forEachRun(tiles, [&](size_t tiled, size_t rowMajor, size_t) {
-      std::memcpy(target + rowMajor * size, source + tiled * size, run);
-    });
-  for (size_t row = 0; row < tileSide; ++row)
-    for (size_t tile = 0; tile < tiles; ++tile) {
-      std::byte *const left = target + (tile * tileElements + placeOf(static_cast<int64_t>(row), 0)) * size;
-      std::memcpy(left, source, run);
-      std::memcpy(left + faceSide * faceSide * size, source + run, run);
-      source += 2 * run;
-    }
+        f(place, face / 2 * faceSide + i, tile * tileSide + face % 2 * faceSide, faceSide);
 }
 
 } // namespace
@@ -326,22 +328,23 @@ void KernelRun::reorderBlocks(uint32_t in, uint32_t first, uint32_t tiles, uint3
     fail(function, "converts " + std::string(toString(blocks)) + " to or from " + std::string(toString(floats)) +
                        "; expected rows of floats");
   const uint64_t tileBytes = sim::tileBytes(blocks), rowBytes = tileElements * storageBytes(floats);
-  const std::byte *source = frontBytes(in, (uint64_t(first) + tiles) * (tilize ? rowBytes : tileBytes), function) +
-                            uint64_t(first) * (tilize ? rowBytes : tileBytes);
-  std::byte *target = backBytes(out, uint64_t(tiles) * (tilize ? tileBytes : rowBytes), function);
+  const size_t size = storageBytes(floats), width = tiles * tileSide * size;
+  const ElementRows source =
+      frontRows(in, (uint64_t(first) + tiles) * (tilize ? rowBytes : tileBytes), tilize ? width : 0, function);
+  const ElementRows target =
+      backRows(out, uint64_t(tiles) * (tilize ? tileBytes : rowBytes), tilize ? 0 : width, function);
   work.fpuTiles += tiles;
   const Ring &read = ring(in, function);
   std::vector<float> values(uint64_t(tiles) * tileElements);
-  const size_t size = storageBytes(floats);
   const auto store =
       exact && ttnn::exact::isKnown(floats) ? ttnn::exact::packer(floats, config.width) : ttnn::storer<float>(floats);
   if (!tilize)
     for (uint32_t tile = 0; tile < tiles; ++tile)
-      loadFloats(source + tile * tileBytes, blocks, values.data() + size_t(tile) * tileElements);
-  forEachRun(tiles, [&](size_t tiled, size_t rowMajor, size_t n) {
+      loadFloats(source.at + (size_t(first) + tile) * tileBytes, blocks, values.data() + size_t(tile) * tileElements);
+  forEachRun(tiles, [&](size_t tiled, size_t row, size_t column, size_t n) {
     if (!tilize)
-      return store(values.data() + tiled, target + rowMajor * size, n);
-    ttnn::loader<float>(floats)(source + rowMajor * size, values.data() + tiled, n);
+      return store(values.data() + tiled, target.row(row) + column * size, n);
+    ttnn::loader<float>(floats)(source.row(row) + column * size, values.data() + tiled, n);
     if (exact)
       unpackToDst(read, values.data() + tiled, n);
   });
@@ -349,7 +352,7 @@ void KernelRun::reorderBlocks(uint32_t in, uint32_t first, uint32_t tiles, uint3
     for (uint32_t tile = 0; tile < tiles; ++tile) {
       Dst::Tile each;
       std::copy_n(values.data() + size_t(tile) * tileElements, tileElements, each.f);
-      storeTile(each, blocks, target + tile * tileBytes);
+      storeTile(each, blocks, target.at + tile * tileBytes);
     }
 }
 
@@ -365,21 +368,40 @@ void KernelRun::reorder(uint32_t in, uint32_t first, uint32_t tiles, uint32_t ou
   if (sim::isBlockFormat(tilize ? from : to))
     fail(function, "takes rows of blocks; expected rows of a type without shared exponents");
   const size_t fromSize = storageBytes(from), toSize = storageBytes(to);
-  const std::byte *source = frontBytes(in, (uint64_t(first) + tiles) * tileElements * fromSize, function) +
-                            uint64_t(first) * tileElements * fromSize;
-  std::byte *target = backBytes(out, uint64_t(tiles) * tileElements * toSize, function);
+  const size_t width = tiles * tileSide;
+  const ElementRows source =
+      frontRows(in, (uint64_t(first) + tiles) * tileElements * fromSize, tilize ? width * fromSize : 0, function);
+  const ElementRows target =
+      backRows(out, uint64_t(tiles) * tileElements * toSize, tilize ? 0 : width * toSize, function);
   work.fpuTiles += tiles;
   const bool throughSource = from == DataType::Float32 && exact && !(kernel.f32Ports >> read.port & 1);
   const bool plain = from == to && (from != DataType::Float32 || (dst->isF32 && !throughSource));
   const auto store =
       exact && ttnn::exact::isKnown(to) ? ttnn::exact::packer(to, config.width) : ttnn::storer<float>(to);
-  if (plain)
-    return fromSize == 4   ? copyRuns<4>(tiles, source, target, tilize)
-           : fromSize == 2 ? copyRuns<2>(tiles, source, target, tilize)
-                           : copyRuns<1>(tiles, source, target, tilize);
-  forEachRun(tiles, [&](size_t tiled, size_t rowMajor, size_t n) {
-    const std::byte *at = source + (tilize ? rowMajor : tiled) * fromSize;
-    std::byte *end = target + (tilize ? tiled : rowMajor) * toSize;
+  const std::byte *const tileSource = source.at + uint64_t(first) * tileElements * fromSize;
+  if (plain) {
+    const auto copy = [&]<size_t size>() {
+      constexpr size_t face = faceSide * faceSide * size, run = faceSide * size, line = 64, ahead = 4;
+      // In the order of the rows, which may be those of the host: pieces of a matrix, which the host's prefetcher does
+      // not find.
+      for (size_t row = 0; row < tileSide; ++row) {
+        for (size_t at = 0; at < tiles * 2 * run; at += line)
+          tilize ? __builtin_prefetch(source.row(row + ahead) + at)
+                 : __builtin_prefetch(target.row(row + ahead) + at, 1);
+        for (size_t tile = 0; tile < tiles; ++tile) {
+          const size_t place = (tile * tileElements + placeOf(static_cast<int64_t>(row), 0)) * size;
+          const std::byte *const from = tilize ? source.row(row) + tile * 2 * run : tileSource + place;
+          std::byte *const to = tilize ? target.at + place : target.row(row) + tile * 2 * run;
+          std::memcpy(to, from, run);
+          std::memcpy(to + (tilize ? face : run), from + (tilize ? run : face), run);
+        }
+      }
+    };
+    return fromSize == 4 ? copy.operator()<4>() : fromSize == 2 ? copy.operator()<2>() : copy.operator()<1>();
+  }
+  forEachRun(tiles, [&](size_t tiled, size_t row, size_t column, size_t n) {
+    const std::byte *at = tilize ? source.row(row) + column * fromSize : tileSource + tiled * fromSize;
+    std::byte *end = tilize ? target.at + tiled * toSize : target.row(row) + column * toSize;
     if (ttnn::isFloat(from)) {
       float values[faceSide];
       ttnn::loader<float>(from)(at, values, n);

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace tt::metal {
 namespace {
@@ -108,31 +109,71 @@ void Ring::stamp(std::vector<double> &times, uint64_t first, uint32_t count, dou
   std::fill_n(times.begin(), count - before, now);
 }
 
-void Ring::fillBlank(const L1 &l1, CoreIndex index) {
-  for (uint32_t page = 0; page < blank.size(); ++page)
-    if (blank[page])
-      std::memset(l1.at(index, address + page * pageBytes), 0, pageBytes);
-  blank.clear();
+void HostRows::read(uint64_t first, uint64_t count, std::byte *to) const {
+  const uint64_t there = bytes ? std::min(count, rows - std::min(rows, first)) : 0;
+  for (uint64_t i = 0; i < there; ++i, to += shardBytes) {
+    std::memcpy(to, row(first + i), bytes);
+    std::memset(to + bytes, 0, shardBytes - bytes);
+  }
+  std::memset(to, 0, (count - there) * shardBytes);
+}
+
+void HostRows::write(uint64_t first, uint64_t count, const std::byte *from) const {
+  const uint64_t there = bytes ? std::min(count, rows - std::min(rows, first)) : 0;
+  for (uint64_t i = 0; i < there; ++i, from += shardBytes)
+    std::memcpy(row(first + i), from, bytes);
+}
+
+void Ring::fill(uint64_t page, std::byte *at) {
+  const Place place = std::exchange(places[page], Place::L1);
+  if (place == Place::Zero)
+    std::memset(at, 0, pageBytes);
+  else if (place == Place::Host)
+    hostRows->read(page * pageBytes / hostRows->shardBytes, pageBytes / hostRows->shardBytes, at);
+}
+
+std::byte *Ring::hostBytes(uint32_t offset, uint64_t bytes, size_t rowBytes, bool written) {
+  if (!hostRows || rowBytes != hostRows->shardBytes || isResult != written || offset % pageBytes || bytes % pageBytes)
+    return nullptr;
+  const uint64_t row = offset / rowBytes;
+  const auto first = places.begin() + offset / pageBytes, end = first + static_cast<int64_t>(bytes / pageBytes);
+  if (!hostRows->hasAll(row, bytes / rowBytes) || std::find(first, end, Place::L1) != end)
+    return nullptr;
+  if (written)
+    std::fill(first, end, Place::Host);
+  return hostRows->row(row);
+}
+
+void Ring::settle(const L1 &l1, CoreIndex index) {
+  for (uint64_t page = 0; page < places.size(); ++page) {
+    std::byte *const at = l1.at(index, address + static_cast<uint32_t>(page) * pageBytes);
+    if (places[page] == Place::Zero)
+      fill(page, at);
+    if (isResult && hostRows && places[page] == Place::L1)
+      hostRows->write(page * pageBytes / hostRows->shardBytes, pageBytes / hostRows->shardBytes, at);
+  }
+  places.clear();
+  hostRows.reset();
 }
 
 std::byte *KernelRun::ringBytes(Ring &ring, uint32_t offset, uint64_t bytes, bool written) const {
   std::byte *const first = core.l1.at(core.index, ring.address), *const begin = first + offset;
-  if (ring.blank.empty() || !bytes)
+  if (ring.places.empty() || !bytes)
     return begin;
   std::byte *const end = begin + bytes;
   for (uint64_t page = offset / ring.pageBytes; page <= (offset + bytes - 1) / ring.pageBytes; ++page) {
-    if (!ring.blank[page])
-      continue;
-    ring.blank[page] = false;
     std::byte *const from = first + page * ring.pageBytes, *const to = from + ring.pageBytes;
-    if (!written) {
-      std::memset(from, 0, ring.pageBytes);
+    if (ring.places[page] == Ring::Place::L1)
+      continue;
+    if (!written || (ring.places[page] == Ring::Place::Host && (from < begin || to > end))) {
+      ring.fill(page, from);
       continue;
     }
     if (from < begin)
       std::memset(from, 0, static_cast<size_t>(begin - from));
     if (to > end)
       std::memset(end, 0, static_cast<size_t>(to - end));
+    ring.places[page] = Ring::Place::L1;
   }
   return begin;
 }
@@ -161,25 +202,31 @@ std::byte *KernelRun::backTile(uint32_t cb, uint32_t page, std::string_view func
   return ringBytes(ring, offsetOf(*this, ring, ring.pushed, page, bytes, function), bytes, !accumulates);
 }
 
-std::byte *KernelRun::frontBytes(uint32_t cb, uint64_t bytes, std::string_view function) const {
+KernelRun::ElementRows KernelRun::frontRows(uint32_t cb, uint64_t bytes, size_t rowBytes,
+                                            std::string_view function) const {
   Ring &ring = this->ring(cb, function);
   if (bytes > uint64_t(ring.waited) * ring.pageBytes)
     fail(function, "reads " + std::to_string(bytes) + " bytes of port " + std::to_string(cb) +
                        ", but cb_wait_front has waited for " + pages(ring.waited) + " of " +
                        std::to_string(ring.pageBytes));
-  return ringBytes(ring, offsetOf(*this, ring, ring.popped, 0, bytes, function), bytes, false);
+  const uint32_t offset = offsetOf(*this, ring, ring.popped, 0, bytes, function);
+  if (std::byte *const rows = ring.hostBytes(offset, bytes, rowBytes, false))
+    return {rows, ring.hostRows->stride};
+  return {ringBytes(ring, offset, bytes, false), rowBytes};
 }
 
-std::byte *KernelRun::backBytes(uint32_t cb, uint64_t bytes, std::string_view function) {
+KernelRun::ElementRows KernelRun::backRows(uint32_t cb, uint64_t bytes, size_t rowBytes, std::string_view function) {
   Ring &ring = this->ring(cb, function);
   const uint64_t first = uint64_t(ring.packed) * ring.pageBytes;
   if (first + bytes > uint64_t(ring.reserved) * ring.pageBytes)
     fail(function, "writes " + std::to_string(bytes) + " bytes to port " + std::to_string(cb) +
                        ", but cb_reserve_back has reserved " + pages(ring.reserved) + " of " +
                        std::to_string(ring.pageBytes) + ", of which " + std::to_string(ring.packed) + " are written");
-  std::byte *to = ringBytes(ring, offsetOf(*this, ring, ring.pushed, ring.packed, bytes, function), bytes, true);
+  const uint32_t offset = offsetOf(*this, ring, ring.pushed, ring.packed, bytes, function);
   ring.packed += static_cast<uint32_t>((bytes + ring.pageBytes - 1) / ring.pageBytes);
-  return to;
+  if (std::byte *const rows = ring.hostBytes(offset, bytes, rowBytes, true))
+    return {rows, ring.hostRows->stride};
+  return {ringBytes(ring, offset, bytes, true), rowBytes};
 }
 
 } // namespace tt::metal

@@ -15,8 +15,8 @@ namespace {
 
 constexpr std::string_view space = " \t";
 
-/// The function that the compiler calls at each jump of a kernel, see the flags of compiler.cpp. Cores run on threads,
-/// which may lose counts of each other.
+/// The function that the compiler calls at each jump of a kernel, see the flags of compiler.cpp. Threads count on their
+/// own: they would wait for each other to change one number.
 constexpr std::string_view jumps = R"(
 #if defined(__clang__)
 #define TT_METAL_WITHOUT_JUMPS __attribute__((no_sanitize("coverage")))
@@ -25,7 +25,7 @@ constexpr std::string_view jumps = R"(
 #endif
 namespace tt::metal {
 constexpr int32_t jumpsOfPause = 1 << 14;
-static volatile int32_t jumpsLeft = jumpsOfPause;
+static thread_local int32_t jumpsLeft = jumpsOfPause;
 }
 extern "C" TT_METAL_WITHOUT_JUMPS void __sanitizer_cov_trace_pc() {
   const int32_t left = tt::metal::jumpsLeft - 1;

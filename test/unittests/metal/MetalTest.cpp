@@ -86,6 +86,65 @@ TEST(Metal, SigmoidHasTheBitsOfTtnn) {
     }
 }
 
+/// Kernels that stay on their cores use the rows of host buffers in place of those of L1, but not while times are
+/// recorded.
+TEST(Metal, TransfersThatAreJoinedToKernelsKeepTheBits) {
+  const struct {
+    Shape shape;
+    int32_t rows, columns;
+  } cases[] = {{{256, 192}, 2, 3}, {{200, 150}, 2, 3}, {{128, 64}, 1, 1}, {{33, 1}, 1, 2},
+               {{1, 70}, 3, 1},    {{}, 1, 1},         {{0, 40}, 1, 1},   {{3, 40, 65}, 2, 2}};
+  const auto device = runtime::openMeshDevice();
+  for (const auto &[shape, rows, columns] : cases)
+    for (DataType dtype : {DataType::Float32, DataType::BFloat16, DataType::Int32, DataType::UInt16, DataType::UInt8}) {
+      SCOPED_TRACE(toString(shape) + " " + std::string(toString(dtype)));
+      ElementwiseProgram program(shape, dtype, 2, "    add_binary_tile(0, 1, 0);\n", 0, rows, columns,
+                                 dtype != DataType::BFloat16);
+      const auto binary = program.load();
+      const std::vector<runtime::Tensor> inputs = {sampled(shape, dtype, 1), sampled(shape, dtype, 2)};
+      const auto joined = runtime::submit(device, binary, 0, inputs)[0];
+      runtime::setPerfRecording(true);
+      const auto alone = runtime::submit(device, binary, 0, inputs)[0];
+      runtime::setPerfRecording(false);
+      expectSameBits(joined, alone);
+      expectSameBits(joined, viaTtnn({"ttnn.add"}, inputs));
+      setThreads(1);
+      expectSameBits(runtime::submit(device, binary, 0, inputs)[0], joined);
+      setThreads(0);
+      for (size_t i = 0; i < inputs.size(); ++i)
+        expectSameBits(inputs[i], sampled(shape, dtype, static_cast<uint32_t>(i) + 1));
+    }
+}
+
+/// The same where kernels read and write rows as they are, page by page; `again`: they write each page twice.
+TEST(Metal, KernelsComputeOnRowsOfTheHost) {
+  const Shape shape = {100, 200};
+  const auto x = sampled(shape, DataType::Float32);
+  const auto device = runtime::openMeshDevice();
+  for (const bool again : {false, true}) {
+    MetalBuilder builder;
+    builder.gridRows = builder.gridColumns = 2;
+    const auto host = builder.input(shape);
+    const auto from = builder.device(shape, DataType::Float32, false);
+    builder.write(host, from);
+    const auto to = builder.device(shape, DataType::Float32, false);
+    std::string source = tilesSource(1, "    abs_tile(0);\n", 0);
+    source.erase(0, source.find("#include \"")); // which could reach other cores
+    if (again) {
+      const std::string once = "pack_tile(0, get_compile_time_arg_val(1));";
+      source.insert(source.find(once), "pack_tile<true>(0, get_compile_time_arg_val(1), 0);\n    ");
+    }
+    builder.program(
+        {from, to},
+        {filled(0, from.pages), {"compute", source, true, true, false, {0, 1}, {to.pages}, {}}, drained(1, to.pages)});
+    builder.deallocate(from);
+    const auto result = builder.alloc(shape);
+    builder.read(to, result);
+    builder.deallocate(to);
+    expectSameBits(runtime::submit(device, builder.load({result}), 0, {x})[0], viaTtnn({"ttnn.abs"}, {x}));
+  }
+}
+
 TEST(Metal, EveryTileOpHasTheBitsOfTtnn) {
   const Shape shape = {33, 40};
   for (const TileRow &row : tileRows)

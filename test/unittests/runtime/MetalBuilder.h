@@ -374,6 +374,7 @@ struct ElementwiseProgram {
     reorder("untilize", out, rows, f32Dst);
     result = builder.alloc(shape, outDtype);
     builder.read(rows, result);
+    builder.deallocate(rows);
     builder.command(target::metal::CommandType::FinishCommand, target::metal::CreateFinishCommand(builder.fbb).Union());
   }
 
