@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "tt/parallel.h"
+#include "base/serial.h"
 #include "tt/types.h"
 
 #include <algorithm>
@@ -74,6 +75,9 @@ void setThreads(int count) {
   requested.store(count, std::memory_order_relaxed);
   omp_set_num_threads(threads()); // oneDNN asks OpenMP
 }
+
+SerialLoops::SerialLoops() : before(std::exchange(inside, true)) {}
+SerialLoops::~SerialLoops() { inside = before; }
 
 void detail::parallelFor(int64_t n, int64_t grain, Chunk chunk, void *body) {
   if (n <= 0)

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "kernels/exact/matrix.h"
+#include "base/serial.h"
 #include "core/scalars.h"
 #include "kernels/exact/rows.h"
 #include "metal/tile.h"
@@ -12,6 +13,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <optional>
 #ifdef __x86_64__
 #include <immintrin.h>
 #endif
@@ -39,39 +41,44 @@ void transpose(Rows &rows) {
 using Vector [[gnu::vector_size(16 * sizeof(float)), gnu::aligned(4)]] = float;
 
 /// sum += a x b, of row-major tiles. The products of an element are added in sequence, each rounded once with the sum:
-/// the result is the same on any CPU.
-[[gnu::always_inline]] inline void addProductOf(const float *a, const float *b, float *sum) {
+/// the result is the same on any CPU. The sums of 4 rows of `count` vectors are in registers.
+template <int64_t count> [[gnu::always_inline]] inline void addProductOf(const float *a, const float *b, float *sum) {
   constexpr int64_t rows = 4, lanes = 16;
-  for (int64_t r = 0; r < tileSide; r += rows) {
-    Vector left[rows], right[rows];
-    for (int64_t i = 0; i < rows; ++i) {
-      left[i] = *reinterpret_cast<const Vector *>(sum + (r + i) * tileSide);
-      right[i] = *reinterpret_cast<const Vector *>(sum + (r + i) * tileSide + lanes);
-    }
-    for (int64_t k = 0; k < tileSide; ++k) {
-      const Vector b0 = *reinterpret_cast<const Vector *>(b + k * tileSide);
-      const Vector b1 = *reinterpret_cast<const Vector *>(b + k * tileSide + lanes);
-      for (int64_t i = 0; i < rows; ++i) {
-        const Vector factor = a[(r + i) * tileSide + k] - Vector{}; // in each lane
-        left[i] = __builtin_elementwise_fma(factor, b0, left[i]);
-        right[i] = __builtin_elementwise_fma(factor, b1, right[i]);
+  for (int64_t first = 0; first < tileSide; first += count * lanes)
+    for (int64_t r = 0; r < tileSide; r += rows) {
+      const auto at = [&](int64_t row, int64_t v) {
+        return reinterpret_cast<Vector *>(sum + (r + row) * tileSide + first + v * lanes);
+      };
+      Vector sums[rows][count];
+      for (int64_t i = 0; i < rows; ++i)
+        for (int64_t v = 0; v < count; ++v)
+          sums[i][v] = *at(i, v);
+      for (int64_t k = 0; k < tileSide; ++k) {
+        Vector right[count];
+        for (int64_t v = 0; v < count; ++v)
+          right[v] = *reinterpret_cast<const Vector *>(b + k * tileSide + first + v * lanes);
+        for (int64_t i = 0; i < rows; ++i) {
+          const Vector factor = a[(r + i) * tileSide + k] - Vector{}; // in each lane
+          for (int64_t v = 0; v < count; ++v)
+            sums[i][v] = __builtin_elementwise_fma(factor, right[v], sums[i][v]);
+        }
       }
+      for (int64_t i = 0; i < rows; ++i)
+        for (int64_t v = 0; v < count; ++v)
+          *at(i, v) = sums[i][v];
     }
-    for (int64_t i = 0; i < rows; ++i) {
-      *reinterpret_cast<Vector *>(sum + (r + i) * tileSide) = left[i];
-      *reinterpret_cast<Vector *>(sum + (r + i) * tileSide + lanes) = right[i];
-    }
-  }
 }
 
 #ifdef __x86_64__
 [[clang::min_vector_width(512), gnu::target("avx512f")]] void addProduct512(const float *a, const float *b,
                                                                             float *sum) {
-  addProductOf(a, b, sum);
+  addProductOf<2>(a, b, sum);
 }
-[[gnu::target("avx2,fma")]] void addProduct256(const float *a, const float *b, float *sum) { addProductOf(a, b, sum); }
+[[gnu::target("avx2,fma")]] void addProduct256(const float *a, const float *b, float *sum) {
+  addProductOf<1>(a, b, sum);
+}
 #endif
-void addProductScalar(const float *a, const float *b, float *sum) { addProductOf(a, b, sum); }
+void addProductScalar(const float *a, const float *b, float *sum) { addProductOf<1>(a, b, sum); }
 
 void addProduct(const float *a, const float *b, float *sum) {
 #ifdef __x86_64__
@@ -213,6 +220,10 @@ void KernelRun::multiplyExactly(const Block &block, float *sums) const {
     scratch = sim::allocateHost(product.scratchBytes(), "a product of kernels");
     size = product.scratchBytes();
   }
+  constexpr size_t fewProducts = 16; // of tiles
+  std::optional<SerialLoops> serial;
+  if (rt * ct * steps < fewProducts)
+    serial.emplace();
   product.run(io, scratch.get());
 }
 
@@ -254,6 +265,11 @@ void KernelRun::matmulBlock(const Block &block) {
   for (uint32_t i = 0; i < count; ++i)
     if (ttnn::isInteger(mathTile(block.dst + i, function).dtype))
       fail(function, "adds to register tile " + std::to_string(block.dst + i) + ", which holds integers");
+  // Before memory is taken for the tiles of all steps: they are there.
+  if (block.steps)
+    (void)frontTile(block.cb0,
+                    static_cast<uint32_t>(std::min<uint64_t>(block.tile0 + uint64_t(block.steps) - 1, UINT32_MAX)),
+                    function);
   work.matmulTiles += int64_t(kernel.fidelityPhases) * count * block.steps;
   if (multiplyOnHost(block))
     return;
