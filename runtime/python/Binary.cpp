@@ -94,7 +94,8 @@ void bindBinary(nb::module_ &module) {
             return sources;
           },
           nb::sig("def get_kernel_sources(self) -> dict[str, str]"),
-          "C++ of the kernels of a TTMetal program, by symbol; sources that differ under one symbol are numbered.")
+          "C++ of the kernels of a TTMetal program by symbol, or of those in TTNN programs by their op; sources that "
+          "differ under one symbol are numbered.")
       .def("get_system_desc_as_json", &Binary::systemDescAsJson)
       .def("get_mlir_as_json", &Binary::mlirAsJson)
       .def(

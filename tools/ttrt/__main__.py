@@ -24,7 +24,7 @@ COMMANDS = {
     "run": "run a flatbuffer's programs, and compare with goldens",
     "perf": "show the time, cycles and bytes of every op",
     "compare": "find the first op, or the first pass, after which two modules compute different values",
-    "check": "tell whether a flatbuffer fits a machine",
+    "check": "tell whether a flatbuffer fits a machine and its memories",
     "ops": "list every op and the parts of the toolchain that support it",
 }
 EPILOG = "exit codes: 0 done; 1 the input is wrong or results differ from their goldens; 2 wrong usage"

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Check that a flatbuffer can run on a machine: it is intact, has this version, and was compiled for such chips.
+"""Check that a flatbuffer can run on a machine: it is intact, has this version, and was compiled for such chips, whose
+memories have room for its tensors and circular buffers. Nothing runs.
 
 The machine is the one that --system-desc describes (see ttrt query --save), else a simulated one.
 """
@@ -69,18 +70,31 @@ def wrong_meshes(file: File, shape: machine.Mesh | None) -> Iterator[str]:
             yield f'"{program.name}" is for a mesh of {ours}, the machine has {theirs}'
 
 
+def unprepared(file: File, arch: str) -> Iterator[str]:
+    """Yields why programs cannot be prepared for their chips: mostly memory that is too small. Places of a TTMetal file
+    are in the file, and are checked when it is loaded."""
+    import _ttmlir_runtime as rt
+
+    for program in () if file.is_metal else file.programs:
+        try:
+            rt.runtime.estimate(file.binary, program.index, arch, program.mesh)
+        except rt.Error as error:
+            yield str(error)
+
+
 def run(args: argparse.Namespace) -> int:
     file = load(args.file)
     if args.system_desc:
         if args.arch or args.mesh:
             raise InputError("--system-desc describes the machine; --arch and --mesh do so, too")
         system = described(args.system_desc)
+        arch = system["chips"][0]["arch"]
         shape = None  # a description says which chips there are, not how they are connected
     else:
         rows, columns = file.system["mesh_shape"] or (1, 1)
         arch, shape = machine.chosen(args, file.arch, (rows, columns))
         system = description(arch, shape)
-    found = [*differences(file, system), *wrong_meshes(file, shape)]
+    found = [*differences(file, system), *wrong_meshes(file, shape)] or list(unprepared(file, arch))
     if args.json:
         print_json({"file": args.file, "fits": not found, "problems": found})
     if found:

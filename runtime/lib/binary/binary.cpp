@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <map>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -202,9 +203,25 @@ void Binary::allowNative() const {
 std::string_view Binary::identifier() const { return impl().metal ? "TTM0" : target::BinaryIdentifier(); }
 
 std::vector<std::pair<std::string, std::string>> Binary::kernelSources() const {
-  if (!impl().metal)
-    return {};
-  return metal::sourcesOf(*impl().metal);
+  std::vector<std::pair<std::string, std::string>> result;
+  std::map<std::string, std::string_view> taken;
+  const auto add = [&](std::string_view symbol, std::string_view source) {
+    std::string name(symbol);
+    // The same source with other arguments is printed once.
+    for (int i = 2; taken.contains(name) && taken[name] != source; ++i)
+      name = std::string(symbol) + "#" + std::to_string(i);
+    if (taken.emplace(name, source).second)
+      result.emplace_back(name, source);
+  };
+  if (impl().metal)
+    for (const metal::Kernel *kernel : impl().metal->entries)
+      add(kernel->symbol, kernel->source);
+  forEachGeneric(impl(), [&](const Operation &generic) {
+    forEachKernel(generic.attributes, [&](const ttnn::StructAttribute &kernel, const std::string &source) {
+      add(std::string_view(kernel.type).substr(kernel.type.find('.') + 1), source);
+    });
+  });
+  return result;
 }
 
 std::string Binary::version() const {

@@ -8,8 +8,8 @@
 
 namespace tt::runtime {
 
-std::string kernelCodeOf(const ttnn::Attributes &generic) {
-  std::string code = "kernels of ttnn.generic in C++\n";
+void forEachKernel(const ttnn::Attributes &generic,
+                   const std::function<void(const ttnn::StructAttribute &, const std::string &)> &f) {
   const auto *program = generic.find<ttnn::StructAttribute>("program");
   const ttnn::Attribute *kernels = program ? ttnn::field(*program, "kernels") : nullptr;
   const auto *list = kernels ? std::get_if<ttnn::ListAttribute>(&kernels->value) : nullptr;
@@ -18,7 +18,14 @@ std::string kernelCodeOf(const ttnn::Attributes &generic) {
       if (const auto *kernel = std::get_if<ttnn::StructAttribute>(&each.value))
         if (const ttnn::Attribute *source = ttnn::field(*kernel, "source"))
           if (const auto *text = std::get_if<std::string>(&source->value))
-            code += kernel->type + "," + std::to_string(text->size()) + "\n" + *text;
+            f(*kernel, *text);
+}
+
+std::string kernelCodeOf(const ttnn::Attributes &generic) {
+  std::string code = "kernels of ttnn.generic in C++\n";
+  forEachKernel(generic, [&](const ttnn::StructAttribute &kernel, const std::string &source) {
+    code += kernel.type + "," + std::to_string(source.size()) + "\n" + source;
+  });
   return code;
 }
 
@@ -29,9 +36,13 @@ void allowKernels(const ttnn::Attributes &generic) {
   ttnn::allowNativeCode(hash);
 }
 
-void requireAllowed(const ttnn::Attributes &generic) {
+bool areAllowed(const ttnn::Attributes &generic) {
   const std::string code = kernelCodeOf(generic);
-  if (!ttnn::isNativeCodeAllowed(target::hashOfCode(code.data(), code.size()), std::as_bytes(std::span(code))))
+  return ttnn::isNativeCodeAllowed(target::hashOfCode(code.data(), code.size()), std::as_bytes(std::span(code)));
+}
+
+void requireAllowed(const ttnn::Attributes &generic) {
+  if (!areAllowed(generic))
     throw OpError("ttnn.generic: its kernels are C++ code, which can do anything that this process may once it is "
                   "compiled; load the file with allow_native (ttrt run --allow-native) if you trust where it comes "
                   "from");

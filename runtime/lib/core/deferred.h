@@ -8,8 +8,10 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
+#include <map>
 #include <memory>
 #include <span>
+#include <typeindex>
 #include <vector>
 
 namespace tt::ttnn {
@@ -34,10 +36,18 @@ public:
   std::span<const std::weak_ptr<const Work>> added() const { return all; }
   /// Does what was added, on all threads.
   void finish();
+  /// Returns the object of a type that all kernels of this scope share.
+  template <class T> std::shared_ptr<T> shared() {
+    std::shared_ptr<void> &found = objects[typeid(T)];
+    if (!found)
+      found = std::make_shared<T>();
+    return std::static_pointer_cast<T>(found);
+  }
 
 private:
   DeferredWork *const outer;
   std::vector<std::weak_ptr<const Work>> all;
+  std::map<std::type_index, std::shared_ptr<void>> objects;
 };
 
 } // namespace tt::ttnn

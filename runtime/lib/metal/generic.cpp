@@ -6,7 +6,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "binary/generic.h"
+#include "core/circular.h"
+#include "core/deferred.h"
 #include "core/op.h"
+#include "metal/library.h"
 #include "tt/metal/tensors.h"
 #include "tt/sim/chip.h"
 
@@ -62,11 +65,13 @@ public:
       f(Fields(call, *item, path + "." + at));
     }
   }
-  std::vector<CoreCoord> cores() const {
+  std::vector<CoreCoord> cores(const sim::ChipDesc &chip) const {
     const auto &corners = get<std::vector<int64_t>>("core_ranges");
     const auto number = [&](size_t i) {
-      if (corners[i] < 0 || corners[i] > UINT32_MAX)
-        fail("core_ranges", "has " + std::to_string(corners[i]) + "; expected the place of a core");
+      const int64_t size = i % 2 ? chip.gridRows : chip.gridColumns;
+      if (corners[i] < 0 || corners[i] >= size)
+        fail("core_ranges", "has " + std::string(i % 2 ? "row " : "column ") + std::to_string(corners[i]) +
+                                "; expected one below " + std::to_string(size));
       return static_cast<uint32_t>(corners[i]);
     };
     if (corners.empty() || corners.size() % 4)
@@ -111,38 +116,54 @@ Machines &machines() {
   return *created;
 }
 
-class GenericKernel final : public ttnn::Kernel {
+class GenericKernel final : public ttnn::Kernel, public ttnn::OwnCircularBuffers {
 public:
   explicit GenericKernel(const OpCall &call)
-      : attributes(call.attributes), chip(sim::chip(sim::parseArch(call.attributes.get<std::string>("arch")))) {
+      : attributes(std::make_shared<const ttnn::Attributes>(call.attributes)),
+        chip(sim::chip(sim::parseArch(call.attributes.get<std::string>("arch")))) {
     for (size_t i = 0; i < call.ins.size(); ++i)
       specs.push_back(ttnn::operand(call, i));
     placeTensors(call);
-    program.name = "ttnn.generic";
-    program.exact = call.exact.has_value();
-    const Fields fields(call, attributes.get<StructAttribute>("program"), "program");
+    program->name = "ttnn.generic";
+    program->exact = call.exact.has_value();
+    const Fields fields(call, attributes->get<StructAttribute>("program"), "program");
+    std::vector<CircularGroup> groups;
     if (fields.type() != "ttnn.program")
       fields.fail("", "is a " + std::string(fields.type()) + "; expected a ttnn.program");
     fields.each("cbs", [&](const Fields &each) { groups.push_back(circular(each)); });
     fields.each("semaphores", [&](const Fields &each) {
       if (each.number("core_type") != 0)
         each.fail("core_type", "is that of another kind of core; expected worker");
-      program.semaphores.push_back({each.number("id"), each.number("initial_value"), each.cores()});
+      program->semaphores.push_back({each.number("id"), each.number("initial_value"), each.cores(chip)});
     });
-    fields.each("kernels", [&](const Fields &each) { program.kernels.push_back(kernel(each)); });
-    if (program.kernels.empty())
+    fields.each("kernels", [&](const Fields &each) { program->kernels.push_back(kernel(each)); });
+    if (program->kernels.empty())
       fields.fail("kernels", "is empty; expected at least one kernel");
+    std::vector<std::pair<BufferType, uint64_t>> places;
+    for (size_t i = 0; i < specs.size(); ++i)
+      places.emplace_back(specs[i].memory.buffer, addresses[i]);
+    try {
+      circularTotal = addCircularBuffers(*program, groups, chip, places);
+    } catch (const Error &error) {
+      ttnn::fail(call, error.what());
+    }
+    ttnn::DeferredWork *const plan = ttnn::DeferredWork::current();
+    batch = plan ? plan->shared<ProgramBatch>() : std::make_shared<ProgramBatch>();
+    number = batch->add(program, [attributes = attributes] { return runtime::areAllowed(*attributes); });
   }
+
+  int64_t circularBytes() const override { return circularTotal; }
 
   void run(const ttnn::Buffers &buffers) const override {
     // When it runs: a program may be prepared, and its costs estimated, without permission.
-    runtime::requireAllowed(attributes);
+    runtime::requireAllowed(*attributes);
+    const std::shared_ptr<const ProgramKernels> kernels = batch->kernels(number);
     std::vector<PagedValues> values;
     for (size_t i = 0; i < specs.size(); ++i)
       values.push_back(
           {&specs[i], pages[i], addresses[i], const_cast<std::byte *>(buffers.ins[i]), i + 1 == specs.size()});
     std::unique_ptr<Machine> machine = machines().take(chip);
-    runOnValues(*machine, values, program, groups);
+    runOnValues(*machine, values, *program, *kernels);
     machines().give(std::move(machine)); // not after an error
   }
 
@@ -159,10 +180,13 @@ private:
                              "; expected a tensor in L1 or DRAM");
       const int64_t unit = inL1 ? chip.l1Alignment : chip.dramAlignment;
       const int64_t bytes = (taken.bytesPerBank + unit - 1) / unit * unit;
-      if (inL1 ? bytes > l1 - chip.l1UnreservedBase : bytes > chip.dramUnreservedEnd - dram)
-        ttnn::fail(call, "operand " + std::to_string(i) + " needs " + std::to_string(bytes) +
-                             " bytes of each bank of " + std::string(toString(taken.buffer)) +
-                             ", where there is no room behind the others");
+      const int64_t free = inL1 ? l1 - chip.l1UnreservedBase : chip.dramUnreservedEnd - dram;
+      const int64_t all = inL1 ? chip.l1Size - chip.l1UnreservedBase : chip.dramUnreservedEnd - chip.dramUnreservedBase;
+      if (bytes > free)
+        ttnn::fail(call, "operand " + std::to_string(i) + " needs " + std::to_string(bytes) + " bytes of " +
+                             (inL1 ? "L1 on each core" : "each DRAM channel") + ", which has " + std::to_string(free) +
+                             " of " + std::to_string(all) + " left beside the operands before it; " +
+                             (inL1 ? "put operands into DRAM, or spread them over more cores" : "divide the tensors"));
       if (inL1)
         l1 -= bytes;
       addresses.push_back(static_cast<uint64_t>(inL1 ? l1 : dram));
@@ -188,6 +212,7 @@ private:
       address = static_cast<uint32_t>(addresses[operand]);
     }
     const uint32_t total = fields.number("total_size");
+    const std::vector<CoreCoord> cores = fields.cores(chip);
     CircularGroup group;
     fields.each("formats", [&](const Fields &format) {
       const uint32_t page = format.number("page_size");
@@ -197,8 +222,7 @@ private:
       const uint32_t type = format.number("dtype");
       if (type > static_cast<uint32_t>(DataType::Bool))
         format.fail("dtype", "is " + std::to_string(type) + ", which is no data type");
-      group.push_back(
-          {format.number("buffer_index"), static_cast<DataType>(type), page, total / page, fields.cores(), address});
+      group.push_back({format.number("buffer_index"), static_cast<DataType>(type), page, total / page, cores, address});
     });
     if (group.empty())
       fields.fail("formats", "is empty; expected at least one");
@@ -221,14 +245,14 @@ private:
 
   HostKernel kernel(const Fields &fields) const {
     HostKernel kernel;
-    kernel.cores = fields.cores();
+    kernel.cores = fields.cores(chip);
     kernel.source = fields.get<std::string>("source");
     const std::string_view type = fields.type();
     kernel.compute = type == "ttnn.source_compute_kernel";
     kernel.noc = type == "ttnn.source_write_kernel" ? 1 : 0;
     if (!kernel.compute && !kernel.noc && type != "ttnn.source_read_kernel")
       fields.fail("", "is a " + std::string(type) + "; expected one with its source");
-    kernel.name = "kernels[" + std::to_string(program.kernels.size()) + "]" +
+    kernel.name = "kernels[" + std::to_string(program->kernels.size()) + "]" +
                   (kernel.compute ? " (compute)"
                    : kernel.noc   ? " (writer)"
                                   : " (reader)");
@@ -263,13 +287,15 @@ private:
     return kernel;
   }
 
-  const ttnn::Attributes attributes;
+  const std::shared_ptr<const ttnn::Attributes> attributes;
   const sim::ChipDesc &chip;
   std::vector<TensorSpec> specs;
   std::vector<Pages> pages;
   std::vector<uint64_t> addresses;
-  HostProgram program;
-  std::vector<CircularGroup> groups;
+  const std::shared_ptr<HostProgram> program = std::make_shared<HostProgram>();
+  int64_t circularTotal = 0; // bytes of circular buffers, of each core
+  std::shared_ptr<ProgramBatch> batch;
+  size_t number = 0; // in the batch
 };
 
 std::unique_ptr<ttnn::Kernel> makeGeneric(const OpCall &call) { return std::make_unique<GenericKernel>(call); }

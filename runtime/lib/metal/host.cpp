@@ -104,6 +104,10 @@ struct Machine::State {
                       const std::string &program) const;
   Kernel kernel(const HostKernel &kernel, std::map<std::pair<int, CoreIndex>, std::string> &threads,
                 const std::string &program) const;
+  /// Checks a program. Its kernels are numbered in their order.
+  EnqueueProgram checked(const HostProgram &given) const;
+  KernelReport run(const HostProgram &given, const EnqueueProgram &program, const ProgramKernels &kernels,
+                   std::string *printed) const;
 };
 
 CircularBuffer Machine::State::ring(const HostCircularBuffer &buffer, uint64_t &next,
@@ -234,41 +238,47 @@ std::span<std::byte> Machine::dram(uint32_t bank, uint64_t address, uint64_t byt
   return {state->dram.at(bank, address), bytes};
 }
 
-KernelReport Machine::run(const HostProgram &given, std::string *printed) {
+EnqueueProgram Machine::State::checked(const HostProgram &given) const {
   const std::string name = "program \"" + given.name + "\"";
-  if (given.exact && state->chip.arch != Arch::WormholeB0)
-    throw DeviceError(name + ": exact: the arithmetic of " + std::string(toString(state->chip.arch)) +
+  if (given.exact && chip.arch != Arch::WormholeB0)
+    throw DeviceError(name + ": exact: the arithmetic of " + std::string(toString(chip.arch)) +
                       " is not published; expected wormhole_b0");
   EnqueueProgram program;
-  auto next = static_cast<uint64_t>(state->chip.l1UnreservedBase);
+  auto next = static_cast<uint64_t>(chip.l1UnreservedBase);
   std::set<std::pair<uint32_t, CoreIndex>> taken;
   for (const HostCircularBuffer &buffer : given.buffers)
-    program.rings.push_back(state->ring(buffer, next, taken, name));
+    program.rings.push_back(ring(buffer, next, taken, name));
   for (const HostSemaphore &semaphore : given.semaphores) {
     const std::string what = name + ": semaphore " + std::to_string(semaphore.id);
     if (semaphore.id >= maxSemaphores)
       throw Error(what + ": expected a number below " + std::to_string(maxSemaphores));
-    program.semaphores.push_back({semaphore.id, semaphore.value, state->indices(semaphore.cores, what)});
+    program.semaphores.push_back({semaphore.id, semaphore.value, indices(semaphore.cores, what)});
   }
-  std::vector<std::string> sources;
   std::map<std::pair<int, CoreIndex>, std::string> threads;
-  for (const HostKernel &kernel : given.kernels) {
-    program.kernels.push_back(state->kernel(kernel, threads, name));
-    std::string source;
-    for (const auto &[macro, value] : kernel.defines)
-      source += "#define " + macro + " " + value + "\n";
-    sources.push_back(source + "#line 1\n" + kernel.source);
+  for (const HostKernel &each : given.kernels) {
+    program.kernels.push_back(kernel(each, threads, name));
+    program.kernels.back().entry = static_cast<uint32_t>(program.kernels.size() - 1);
   }
-  std::vector<const Kernel *> entries;
-  for (size_t i = 0; i < program.kernels.size(); ++i) {
-    program.kernels[i].source = sources[i];
-    program.kernels[i].entry = static_cast<uint32_t>(i);
-    entries.push_back(&program.kernels[i]);
-  }
-  const KernelSources text = kernelSources(entries);
-  auto &compiled = state->compiled[text.text];
+  return program;
+}
+
+KernelReport Machine::run(const HostProgram &given, std::string *printed) {
+  const EnqueueProgram program = state->checked(given);
+  const HostProgram *const alone = &given;
+  JoinedPrograms joined = joinedPrograms({&alone, 1});
+  auto &compiled = state->compiled[joined.sources.text];
   if (!compiled)
-    compiled = std::make_shared<const CompiledKernels>(compiledLibrary(text, name), text.alone);
+    compiled = std::make_shared<const CompiledKernels>(
+        compiledLibrary(joined.sources, "program \"" + given.name + "\""), joined.sources.alone);
+  return state->run(given, program, ProgramKernels(compiled, std::move(joined.entries.front())), printed);
+}
+
+KernelReport Machine::run(const HostProgram &given, const ProgramKernels &kernels) {
+  return state->run(given, state->checked(given), kernels, nullptr);
+}
+
+KernelReport Machine::State::run(const HostProgram &given, const EnqueueProgram &program, const ProgramKernels &kernels,
+                                 std::string *printed) const {
   KernelReport report;
   std::string lines;
   const auto keep = [&] {
@@ -278,14 +288,14 @@ KernelReport Machine::run(const HostProgram &given, std::string *printed) {
   ProgramWork work;
   try {
     work = runKernels(
-        state->l1, program, given.name, [&](uint32_t entry) { return compiled->entry(entry); }, &state->dram, &lines,
+        l1, program, given.name, [&](uint32_t kernel) { return kernels.entry(kernel); }, &dram, &lines,
         Mesh{.chips = {}, .exact = given.exact}, runtime::perfRecording());
   } catch (...) {
     keep();
     throw;
   }
   keep();
-  const ttmlir::cost::Speed &speed = state->chip.speed;
+  const ttmlir::cost::Speed &speed = chip.speed;
   report.deviceNs = static_cast<double>(work.cycles) / speed.clockGHz + speed.launchNs;
   report.cycles = work.cycles;
   report.matmulTiles = work.total.matmulTiles;

@@ -54,6 +54,47 @@ private:
   const KernelLibrary *library = nullptr;
 };
 
+/// The compiled kernels of a program written by hand.
+class ProgramKernels {
+public:
+  /// entries: in the library, by kernel of the program.
+  ProgramKernels(std::shared_ptr<const CompiledKernels> library, std::vector<uint32_t> entries)
+      : library(std::move(library)), entries(std::move(entries)) {}
+  void (*entry(uint32_t kernel) const)() { return library->entry(entries[kernel]); }
+
+private:
+  const std::shared_ptr<const CompiledKernels> library;
+  const std::vector<uint32_t> entries;
+};
+
+/// The kernels of programs written by hand as one C++ program.
+struct JoinedPrograms {
+  KernelSources sources;
+  std::vector<std::vector<uint32_t>> entries; // by program and kernel
+};
+JoinedPrograms joinedPrograms(std::span<const HostProgram *const> programs);
+
+/// Programs that are prepared together: the first one that runs has the kernels of all compiled.
+class ProgramBatch {
+public:
+  /// Adds a program and returns its number. isAllowed: whether its kernels may be compiled before it runs itself.
+  size_t add(std::shared_ptr<const HostProgram> program, std::function<bool()> isAllowed);
+  /// The kernels of a program, which may be compiled. Throws what compiledLibrary throws for this program alone.
+  std::shared_ptr<const ProgramKernels> kernels(size_t number);
+
+private:
+  struct Member {
+    std::shared_ptr<const HostProgram> program;
+    std::function<bool()> isAllowed;
+    std::shared_ptr<const ProgramKernels> kernels = nullptr; // once they are compiled
+  };
+  void compile(const std::vector<Member *> &chosen);
+
+  ForkAware<std::mutex> mutex;
+  std::vector<Member> members;
+  bool isTogether = true; // until a kernel does not compile
+};
+
 /// The state that is kept with a binary.
 struct Kept {
   ForkAware<std::mutex> mutex;

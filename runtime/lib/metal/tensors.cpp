@@ -86,11 +86,12 @@ void takeBack(const ttnn::Tensor &tensor, size_t index, uint32_t chip, const std
   written.markWritten();
 }
 
-/// Gives circular buffers their addresses. `tensors`: memories and addresses.
-void place(HostProgram &program, const std::vector<CircularGroup> &groups, const sim::ChipDesc &chip,
-           const std::vector<std::pair<BufferType, uint64_t>> &tensors) {
-  auto next = static_cast<uint64_t>(chip.l1UnreservedBase);
-  const auto unit = static_cast<uint64_t>(chip.l1Alignment);
+} // namespace
+
+int64_t addCircularBuffers(HostProgram &program, const std::vector<CircularGroup> &groups, const sim::ChipDesc &chip,
+                           const std::vector<std::pair<BufferType, uint64_t>> &tensors) {
+  const auto base = static_cast<uint64_t>(chip.l1UnreservedBase), unit = static_cast<uint64_t>(chip.l1Alignment);
+  uint64_t next = base, end = static_cast<uint64_t>(chip.l1Size);
   for (const CircularGroup &group : groups) {
     uint64_t bytes = 0;
     for (HostCircularBuffer buffer : group) {
@@ -101,13 +102,19 @@ void place(HostProgram &program, const std::vector<CircularGroup> &groups, const
     if (!group.empty() && !group.front().address)
       next = std::min<uint64_t>(next + (bytes + unit - 1) / unit * unit, uint64_t(1) << 40);
   }
+  std::string lowest;
   for (size_t i = 0; i < tensors.size(); ++i)
-    if (const auto [memory, address] = tensors[i]; memory == BufferType::L1 && next > address)
-      throw Error("circular buffers reach address " + std::to_string(next) + " of L1, and " + named(i) + " begins at " +
-                  std::to_string(address));
+    if (const auto [memory, address] = tensors[i]; memory == BufferType::L1 && address < end) {
+      end = address;
+      lowest = " below " + named(i);
+    }
+  if (next > end)
+    throw Error("circular buffers need " + std::to_string(next - base) + " bytes of L1 on each core, which has " +
+                std::to_string(std::max(end, base) - base) + " of " +
+                std::to_string(chip.l1Size - chip.l1UnreservedBase) + " for them" + lowest +
+                "; use smaller ones, put tensors into DRAM, or spread them over more cores");
+  return static_cast<int64_t>(next - base);
 }
-
-} // namespace
 
 Pages pagesOf(const TensorSpec &spec) {
   const MemoryConfig &memory = spec.memory;
@@ -143,18 +150,14 @@ Pages pagesOf(const TensorSpec &spec) {
   return pages;
 }
 
-KernelReport runOnValues(Machine &machine, const std::vector<PagedValues> &values, HostProgram program,
-                         const std::vector<CircularGroup> &groups) {
-  std::vector<std::pair<BufferType, uint64_t>> places;
-  for (const PagedValues &each : values)
-    places.emplace_back(each.spec->memory.buffer, each.address);
-  place(program, groups, machine.chip(), places);
+KernelReport runOnValues(Machine &machine, const std::vector<PagedValues> &values, const HostProgram &program,
+                         const ProgramKernels &kernels) {
   std::vector<OnChip> tensors;
   for (size_t i = 0; i < values.size(); ++i) {
     tensors.emplace_back(machine, *values[i].spec, values[i].pages, values[i].address, i);
     tensors.back().write({values[i].values, values[i].spec->bytes()});
   }
-  KernelReport report = machine.run(program);
+  KernelReport report = machine.run(program, kernels);
   for (size_t i = 0; i < values.size(); ++i) {
     const auto found = tensors[i].changed();
     if (found && !values[i].written)
@@ -182,7 +185,7 @@ KernelReport runOnTensors(const std::vector<PagedTensor> &tensors, HostProgram p
   std::vector<std::pair<BufferType, uint64_t>> places;
   for (const PagedTensor &each : tensors)
     places.emplace_back(each.tensor.memory_config().buffer, static_cast<uint64_t>(each.tensor.address()));
-  place(program, groups, device->chip(), places);
+  addCircularBuffers(program, groups, device->chip(), places);
   program.exact = device->options().exact;
   Machine machine(device->chip());
   KernelReport report;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "program/planner.h"
+#include "core/circular.h"
 #include "core/deferred.h"
 #include "core/mesh.h"
 #include "core/op.h"
@@ -501,8 +502,10 @@ void Planner::planDeviceMemory(int alias) {
         located([&] { return ttnn::estimateOf(chip, *operation.info, call(), ttnn::Origin::Program).duration; });
     created.circular[op] = located([&] { return ttnn::circularBytes(chip, *operation.info, call()); });
   }
-  // Kernels use only the memory that tensors leave, if possible.
-  if (l1Taken > 0 && created.circular[op] > chip.l1Size - chip.l1UnreservedBase - l1Taken)
+  // Kernels of the library use only the memory that tensors leave, if possible.
+  if (const auto *own = dynamic_cast<const ttnn::OwnCircularBuffers *>(created.kernelOf[op].get()))
+    created.circular[op] = own->circularBytes();
+  else if (l1Taken > 0 && created.circular[op] > chip.l1Size - chip.l1UnreservedBase - l1Taken)
     created.circular[op] = located([&] { return ttnn::circularBytesWith(chip, *operation.info, call(), l1Taken); });
   if (created.circular[op]) {
     sim::Footprint footprint;

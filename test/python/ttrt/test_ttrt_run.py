@@ -9,6 +9,7 @@ import io
 import json
 import logging
 import math
+import re
 import sys
 from pathlib import Path
 
@@ -16,6 +17,7 @@ import _ttmlir_runtime as rt
 import numpy
 import pytest
 import torch
+from builder.base.builder_apis import compile_ttir_to_flatbuffer
 from ttrt.input_arguments import INITIALIZERS
 
 PERF_OP = {
@@ -390,6 +392,26 @@ def test_check(ttrt, files, tmp_path):
     assert "none.ttsys: No such file or directory" in ttrt("check", files.two, "--system-desc", "none.ttsys").err
     Path("wrong.ttsys").write_text("nothing")
     assert "does not hold a #ttcore.system_desc" in ttrt("check", files.two, "--system-desc", "wrong.ttsys").err
+
+
+def test_check_finds_programs_without_room(ttrt, tmp_path):
+    """Operands of kernels all lie in L1."""
+
+    def module(builder):
+        @builder.func([(8192, 8192), (8192, 8192)], [torch.float32] * 2)
+        def f(x, y, builder):
+            return builder.add(builder.exp(x), y)
+
+    path = compile_ttir_to_flatbuffer(module, target="ttnn-mode", output_root=str(tmp_path))[1]
+    found = ttrt("check", path)
+    assert found.code == 1
+    assert re.search(
+        r"op \d+ \(ttnn\.generic\).*: operand \d needs 4194304 bytes of L1 on each core, which has \d+ of \d+ left "
+        "beside the operands before it; put operands into DRAM, or spread them over more cores",
+        found.err,
+    )
+    report = json.loads(ttrt("check", path, "--json").out)
+    assert not report["fits"] and len(report["problems"]) == 1
 
 
 @pytest.mark.parametrize(

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Damages flatbuffers in many ways, loads what comes out, and runs what loads. Each ends in success or in one of the
-// errors of the runtime; anything else (a crash, a sanitizer report, another exception) fails the test. TTMetal files
-// run if their kernels are those of the undamaged files, by default and with the arithmetic of the chip: kernels are
-// code, and damaged code may do anything.
+// errors of the runtime; anything else (a crash, a sanitizer report, another exception) fails the test. Kernels run if
+// they are those of the undamaged files: kernels are code, and damaged code may do anything. TTMetal files run by
+// default and with the arithmetic of the chip.
 //
 //   ttrt-fuzz [mutations] [seed] [--verbose] [--metal] [FILE...]
 //
@@ -293,14 +293,13 @@ std::set<std::string> &knownSources() {
 
 bool hasKnownKernels(const runtime::Binary &binary) {
   for (const auto &[symbol, source] : binary.kernelSources())
-    if (!knownSources().contains(std::string(source)))
+    if (!knownSources().contains(source))
       return false;
   return true;
 }
 
 /// Runs the programs of a TTMetal file.
 void runMetal(runtime::Binary &binary, size_t limit) {
-  binary.allowNative();
   for (size_t i = 0; i < binary.programs().size(); ++i) {
     const auto &program = binary.program(i);
     sim::MeshOptions options;
@@ -347,9 +346,11 @@ std::string attempt(const Bytes &bytes, size_t limit) {
   try {
     auto binary = runtime::Binary::load(bytes);
     (void)binary.asJson();
+    if (!hasKnownKernels(binary))
+      return "with other kernels";
+    if (!binary.kernelSources().empty())
+      binary.allowNative();
     if (binary.identifier() == "TTM0") {
-      if (!hasKnownKernels(binary))
-        return "with other kernels";
       runMetal(binary, limit);
       return "ran";
     }
@@ -509,9 +510,8 @@ int main(int argc, char **argv) {
     }
   std::erase_if(seeds, [&](const auto &each) { return !ofFiles && onlyMetal && !std::strstr(each.first, "metal"); });
   for (const auto &[name, bytes] : seeds)
-    if (const auto binary = runtime::Binary::load(bytes); binary.identifier() == "TTM0")
-      for (const auto &[symbol, source] : binary.kernelSources())
-        knownSources().insert(std::string(source));
+    for (const auto &[symbol, source] : runtime::Binary::load(bytes).kernelSources())
+      knownSources().insert(source);
   for (const auto &[name, bytes] : seeds)
     if (const std::string outcome = attempt(bytes, limit); outcome != "ran") {
       std::printf("the undamaged program %s ended in %s: %s\n", name, outcome.c_str(), lastMessage.c_str());

@@ -86,6 +86,9 @@ struct KernelReport {
   std::string printed;                  // by DPRINT: lines that begin with core and kernel, in the order of cores
 };
 
+/// The kernels of a HostProgram that were compiled before it runs.
+class ProgramKernels;
+
 /// The DRAM and L1 of one simulated chip, and its cores. Not for several threads at a time.
 class Machine {
 public:
@@ -112,6 +115,8 @@ public:
   /// L1, what a kernel does wrong, and a deadlock with what every kernel waits for. `printed` gets what was printed in
   /// any case.
   KernelReport run(const HostProgram &program, std::string *printed = nullptr);
+  /// The same with kernels that are compiled.
+  KernelReport run(const HostProgram &program, const ProgramKernels &kernels);
 
 private:
   struct State;

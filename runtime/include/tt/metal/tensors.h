@@ -36,6 +36,11 @@ struct PagedValues {
 /// Circular buffers that lie in the same bytes, from `address` on: the first one's, or behind the groups before.
 using CircularGroup = std::vector<HostCircularBuffer>;
 
+/// Adds the circular buffers of groups to a program, one group behind the other from the start of L1. tensors: memories
+/// and addresses. Returns the bytes that they take of each core. Throws Error where they reach a tensor, or the end.
+int64_t addCircularBuffers(HostProgram &program, const std::vector<CircularGroup> &groups, const sim::ChipDesc &chip,
+                           const std::vector<std::pair<BufferType, uint64_t>> &tensors);
+
 /// Runs a program on each of some chips of the tensors' device: kernels find the tensors at their addresses, and what
 /// they write is in the tensors afterwards. A tensor with one value for all chips gets one for each where kernels write
 /// it on some of them, or together with tensors that differ between chips. The program's own buffers are those of the
@@ -44,8 +49,9 @@ using CircularGroup = std::vector<HostCircularBuffer>;
 KernelReport runOnTensors(const std::vector<PagedTensor> &tensors, HostProgram program,
                           const std::vector<CircularGroup> &groups, const std::vector<uint32_t> &chips);
 
-/// The same on values, on the chip of `machine`. Throws Error also where kernels write what is not `written`.
-KernelReport runOnValues(Machine &machine, const std::vector<PagedValues> &values, HostProgram program,
-                         const std::vector<CircularGroup> &groups);
+/// Runs a program that has its circular buffers on values, on the chip of `machine`. Throws Error also where kernels
+/// write what is not `written`.
+KernelReport runOnValues(Machine &machine, const std::vector<PagedValues> &values, const HostProgram &program,
+                         const ProgramKernels &kernels);
 
 } // namespace tt::metal

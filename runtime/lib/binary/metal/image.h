@@ -23,8 +23,8 @@ struct Image {
 bool isMetal(std::span<const std::byte> bytes);
 /// Fills in the image from bytes that are a TTMetal file of a known size. Throws BinaryError.
 void readImage(runtime::BinaryImage &image);
-/// Numbers the kernels: those that compile to the same code share an entry of the library.
-void numberKernels(Image &image);
+/// Numbers kernels: those that compile to the same code share an entry of the library, in `entries`.
+void numberKernels(std::span<Kernel *const> kernels, std::vector<const Kernel *> &entries);
 /// The compiler's input for the kernels, as bytes: files whose kernels compile to the same code have equal bytes.
 std::string codeOf(const Image &image);
 /// Allows the kernels, and those of files with equal ones, to be compiled and run in this process.
@@ -33,7 +33,4 @@ void allowKernels(const Image &image);
 void requireAllowed(const runtime::BinaryImage &image);
 /// The commands of a program as a list, each with the fields of a TTNN op.
 void writeCommands(runtime::Json &json, const runtime::BinaryImage &image, size_t program);
-/// The sources of the kernels by their symbols; different ones with one symbol are numbered from 2 on.
-std::vector<std::pair<std::string, std::string>> sourcesOf(const Image &image);
-
 } // namespace tt::metal

@@ -4,8 +4,6 @@
 #include "binary/json.h"
 #include "binary/metal/image.h"
 
-#include <map>
-
 namespace tt::metal {
 namespace {
 
@@ -127,20 +125,6 @@ void writeCommands(Json &json, const runtime::BinaryImage &image, size_t index) 
     json.end('}');
   }
   json.end(']');
-}
-
-std::vector<std::pair<std::string, std::string>> sourcesOf(const Image &image) {
-  std::vector<std::pair<std::string, std::string>> result;
-  std::map<std::string, std::string_view> taken;
-  for (const Kernel *kernel : image.entries) {
-    std::string name(kernel->symbol);
-    // The same source with other arguments is printed once.
-    for (int i = 2; taken.contains(name) && taken[name] != kernel->source; ++i)
-      name = std::string(kernel->symbol) + "#" + std::to_string(i);
-    if (taken.emplace(name, kernel->source).second)
-      result.emplace_back(name, kernel->source);
-  }
-  return result;
 }
 
 } // namespace tt::metal

@@ -94,19 +94,15 @@ std::vector<uint32_t> KernelChecker::arguments(const flatbuffers::Vector<flatbuf
   return to;
 }
 
-void numberKernels(Image &image) {
+void numberKernels(std::span<Kernel *const> kernels, std::vector<const Kernel *> &entries) {
   std::map<std::tuple<std::string_view, std::vector<uint32_t>, bool, uint32_t>, uint32_t> numbers;
-  for (Program &program : image.programs)
-    for (Command &command : program.commands)
-      if (auto *enqueue = std::get_if<EnqueueProgram>(&command.what))
-        for (Kernel &kernel : enqueue->kernels) {
-          const auto [found, isNew] =
-              numbers.try_emplace({kernel.source, kernel.compileTimeArgs, kernel.compute, kernel.noc},
-                                  static_cast<uint32_t>(image.entries.size()));
-          kernel.entry = found->second;
-          if (isNew)
-            image.entries.push_back(&kernel);
-        }
+  for (Kernel *kernel : kernels) {
+    const auto [found, isNew] = numbers.try_emplace(
+        {kernel->source, kernel->compileTimeArgs, kernel->compute, kernel->noc}, static_cast<uint32_t>(entries.size()));
+    kernel->entry = found->second;
+    if (isNew)
+      entries.push_back(kernel);
+  }
 }
 
 std::string codeOf(const Image &image) {

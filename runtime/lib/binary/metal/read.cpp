@@ -42,7 +42,13 @@ public:
     for (uint32_t i = 0; i < programs->size(); ++i)
       readProgram(*programs->Get(i), all[i], image.programs[i]);
     binary.programs = runtime::SharedList(std::move(all));
-    numberKernels(image);
+    std::vector<Kernel *> kernels;
+    for (Program &program : image.programs)
+      for (Command &command : program.commands)
+        if (auto *enqueue = std::get_if<EnqueueProgram>(&command.what))
+          for (Kernel &kernel : enqueue->kernels)
+            kernels.push_back(&kernel);
+    numberKernels(kernels, image.entries);
   }
 
 private:
