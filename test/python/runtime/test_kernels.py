@@ -303,6 +303,25 @@ def test_memories_have_sizes() -> None:
         machine.read(metal.Buffer(BufferType.DRAM, 1 << 30, 64, 1))
 
 
+@pytest.mark.parametrize("exact", [False, True])
+def test_a_product_of_tiles_that_are_not_there(machine: metal.Machine, exact: bool) -> None:
+    """The number of steps does not decide how much memory of the host is taken."""
+    text = """#include "compute_kernel_api/matmul.h"
+void kernel_main() {
+  cb_reserve_back(0, 1);
+  cb_push_back(0, 1);
+  cb_wait_front(0, 1);
+  tile_regs_acquire();
+  experimental::matmul_block(0, 0, 0, 0, 0, 0, 1, 1, get_common_arg_val<uint32_t>(0), 1);
+}
+"""
+    ring = metal.CircularBuffer(0, F32, 4096, 2, [(0, 0)])
+    for steps, tile in ((2, 1), (1 << 31, 2147483647), (2**32 - 1, 4294967294)):
+        kernel = metal.Kernel("k", text, [(0, 0)], compute=True, fp32_dest_acc=True, common_args=[steps])
+        with pytest.raises(Error, match=f"matmul_block: tile {tile} of port 0 is not there: cb_wait_front has waited"):
+            machine.run([kernel], [ring], exact=exact)
+
+
 @pytest.mark.parametrize("memory", [BufferType.DRAM, BufferType.L1], ids=["DRAM", "L1"])
 def test_interleaved_pages(machine: metal.Machine, memory: BufferType) -> None:
     buffer = machine.allocate(memory, 96, 200)
