@@ -82,6 +82,14 @@ static void shareLoads(std::vector<Stage> &stages) {
   stages.insert(stages.begin(), std::make_move_iterator(loads.begin()), std::make_move_iterator(loads.end()));
 }
 
+/// Whether `fRounded` rounds all results of a stage: a NaN of arithmetic, or of a bf16 operand, has lower bits of 0.
+static bool roundsAtOnce(const Stage &stage) {
+  for (size_t k = 0; k < stage.operands.size(); ++k)
+    if (!takesBf16AsF32(stage, k))
+      return false;
+  return std::ranges::none_of(stage.scalars.f, [](float value) { return value != value; });
+}
+
 /// Results in bf16 that only stages in f32 use stay in f32 between them.
 static void keepRounded(std::vector<Stage> &stages) {
   for (uint32_t s = 0; s < stages.size(); ++s) {
@@ -94,6 +102,8 @@ static void keepRounded(std::vector<Stage> &stages) {
           all = all && takesBf16AsF32(stage, k);
         }
     stages[s].rounded = all;
+    if (!roundsAtOnce(stages[s]))
+      stages[s].fRounded = nullptr;
     for (Operand *operand : users)
       if (all) {
         operand->bytes = sizeof(float);

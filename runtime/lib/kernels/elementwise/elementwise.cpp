@@ -81,6 +81,7 @@ Stage::Stage(const OpCall &call, const ElementwiseRow &row, bool integer, const 
     storeI = storer<int64_t>(spec.dtype);
   } else {
     f = row.f;
+    fRounded = row.rounded;
     storeF = storer<float>(spec.dtype);
   }
   for (size_t k = 0; k < call.ins.size(); ++k) {

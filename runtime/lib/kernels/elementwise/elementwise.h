@@ -26,8 +26,9 @@ template <class T> using Run = void (*)(const T *const *ins, T *out, size_t n, c
 struct ElementwiseRow {
   std::string_view name; // "ttnn.add"; rows without "ttnn." are no ops: special cases, and activations of others
   int ins;
-  Run<float> f;   // nullptr: integers only
-  Run<int64_t> i; // nullptr: integers are computed as f32
+  Run<float> f;       // nullptr: integers only
+  Run<float> rounded; // the same, rounded to bf16: of light expressions, if the lower 16 bits of any NaN are 0
+  Run<int64_t> i;     // nullptr: integers are computed as f32
   Domain domain = Domain::Operands;
   std::array<std::string_view, 2> scalars{}; // attribute names
 };

@@ -27,6 +27,7 @@ struct Operand {
 /// An op, computed in f32 or in int64.
 struct Stage {
   Run<float> f = nullptr;
+  Run<float> fRounded = nullptr; // rounds to bf16 as well
   Run<int64_t> i = nullptr;
   std::array<Load<float>, maxElementwiseIns> loadsF{};
   std::array<Load<int64_t>, maxElementwiseIns> loadsI{};
@@ -221,6 +222,10 @@ private:
       stage.load<T>(0)(buffers.ins[operand.index] + first * operand.bytes, result, count);
       return;
     }
+    Run<T> function = stage.function<T>();
+    if constexpr (std::is_same_v<T, float>)
+      if (stage.rounded && stage.fRounded)
+        function = stage.fRounded;
     const T *at[maxElementwiseIns] = {};
     const auto row = static_cast<size_t>(stage.dims.back());
     for (size_t i = first, n; i < first + count; i += n) {
@@ -229,7 +234,7 @@ private:
         n = std::min(n, row - i % row);
       for (size_t k = 0; k < stage.operands.size(); ++k)
         at[k] = read<T>(stage, k, buffers, slots, first, i, n);
-      stage.function<T>()(at, result + (i - first), n, stage.scalars);
+      function(at, result + (i - first), n, stage.scalars);
     }
     if (stage.direct)
       return;
@@ -238,7 +243,7 @@ private:
       storePiece(stage.store<T>(), stage.spec, unit, result, out, count);
     if constexpr (std::is_same_v<T, float>)
       if (stage.rounded)
-        return sim::roundToBf16(result, count);
+        return stage.fRounded ? void() : sim::roundToBf16(result, count);
     if (stage.kept)
       storePiece(stage.store<T>(), stage.spec, unit, result, slots[stage.slot], count);
   }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "kernels/elementwise/elementwise.h"
+#include "tt/sim/formats.h"
 
 #include <algorithm>
 #include <utility>
@@ -14,6 +15,20 @@ concept IsGuarded = requires { typename F::Fast; };
 template <class F>
 concept HasAnyWidth = requires { typename F::template With<32>; };
 
+/// To bf16, to nearest, ties to even. A NaN whose lower 16 bits are 0 stays one.
+float rounded(float value) {
+  const auto bits = std::bit_cast<uint32_t>(value);
+  return std::bit_cast<float>((bits + (0x7fff + (bits >> 16 & 1))) & 0xffff0000);
+}
+
+/// An expression whose result is rounded to bf16.
+template <class F> struct Rounded {
+  template <class... X>
+    requires std::invocable<F, X...>
+  float operator()(X... x) const {
+    return rounded(static_cast<float>(F{}(x...)));
+  }
+};
 /// The loop around an expression F(x...) or F(x..., scalars).
 template <class F, class T, size_t... I>
 void loop(std::index_sequence<I...>, const T *const *ins, T *out, size_t n, const Scalars &scalars) {
@@ -72,12 +87,26 @@ template <class F, class T, int ins> constexpr Run<T> runOf() {
     return run<F, T, ins>;
 }
 
+/// Of light expressions: others take so long that another pass costs little.
+template <bool exact, class F, int ins> constexpr Run<float> roundedOf() {
+  if constexpr (exact && !std::same_as<F, scalars::None> && !HasAnyWidth<F> && !IsGuarded<F>)
+    return runOf<Rounded<F>, float, ins>();
+  else
+    return nullptr;
+}
+
 struct MakeRow {
   template <int ins, bool exact, class F, class D, class I>
   constexpr ElementwiseRow operator()(std::string_view name, scalars::Expression<ins, exact, F, D, I>,
                                       Domain domain = Domain::Operands, std::string_view scalar0 = {},
                                       std::string_view scalar1 = {}) const {
-    return {name, ins, runOf<F, float, ins>(), runOf<I, int64_t, ins>(), domain, {scalar0, scalar1}};
+    return {name,
+            ins,
+            runOf<F, float, ins>(),
+            roundedOf<exact, F, ins>(),
+            runOf<I, int64_t, ins>(),
+            domain,
+            {scalar0, scalar1}};
   }
 };
 

@@ -104,7 +104,7 @@ std::unique_ptr<Kernel> makeBinary(const OpCall &call) {
   const Unit unit = floats ? Unit::Vector : Unit::Matrix;
   const Run<float> run = compute.wide() ? runOf<Destination::Bits32>(call.name, unit, compute.phases)
                                         : runOf<Destination::Bits16>(call.name, unit, compute.phases);
-  return packedRow(call, compute, {call.name, 2, run, nullptr});
+  return packedRow(call, compute, {call.name, 2, run, nullptr, nullptr});
 }
 
 //===----------------------------------------------------------------------===//
