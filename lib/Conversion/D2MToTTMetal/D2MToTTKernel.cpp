@@ -99,6 +99,8 @@ private:
           }
           if (!isa<MemRefType>(get.getType()))
             return LogicalResult(op->emitOpError() << "gives " << get.getType() << "; expected a buffer");
+          if (auto port = get->getAttrOfType<IntegerAttr>(portArgumentName))
+            return convertRoom(get, port.getInt());
           const auto number = static_cast<uint32_t>(get.getOperandIndex());
           if (get.getResolutionStage() == ResolutionStage::Compile)
             addresses[get.getResult()] = arith::IndexCastOp::create(
@@ -359,6 +361,21 @@ private:
       ttkernel::ExperimentalFabricFastWriteAnyLenOp::create(
           builder, loc, arith::AddIOp::create(builder, loc, line, chip[1]), *source, target, size);
     }
+    return success();
+  }
+
+  /// A buffer that a kernel works in is where a circular buffer is written, of which no page is ever pushed.
+  LogicalResult convertRoom(GetArgOp get, int64_t portArgument) {
+    auto buffer = ttmetal::DeviceBuffer::of(get.getType());
+    if (!buffer || portArgument < 0)
+      return get.emitOpError() << "has " << portArgumentName << " = " << portArgument << " for " << get.getType()
+                               << "; expected the number of an argument, and a buffer of the device";
+    const bool isTiled = isa<ttcore::TileType>(buffer->element);
+    const int64_t elements = ShapedType::getNumElements(buffer->shard) * (isTiled ? tileElements : 1);
+    Value port = ttkernel::GetCompileTimeArgValOp::create(
+        builder, get.getLoc(), ttkernel::CBType::get(get.getContext(), elements, buffer->element),
+        static_cast<uint32_t>(portArgument));
+    addresses[get.getResult()] = ttkernel::GetWritePtrOp::create(builder, get.getLoc(), indexType(), port);
     return success();
   }
 

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What convert-d2m-to-ttmetal says of a program, its kernels, ports and arguments, holds here as well. Buffers are
-// tensors of TTNN, for which the executor finds addresses.
+// tensors of TTNN, for which the executor finds addresses. One that kernels only work in, as gather and embedding do to
+// read indices, is a circular buffer instead: kernels take its address from its port.
 //
 //===----------------------------------------------------------------------===//
 
@@ -39,8 +40,9 @@ static ttnn::CoreRangeSetAttr coresOf(ttmetal::CoreRangeAttr range) {
                                          core(offset[0] + size[0] - 1, offset[1] + size[1] - 1))});
 }
 
-/// The type of a tensor that is a whole buffer, with the padding of its shards.
-static RankedTensorType tensorOf(const ttmetal::DeviceBuffer &buffer, MLIRContext *context) {
+/// The type of a tensor that is a whole buffer, with the padding of its shards. Each chip of a mesh has its own.
+static RankedTensorType tensorOf(const ttmetal::DeviceBuffer &buffer, ttcore::TensorMeshAttr mesh,
+                                 MLIRContext *context) {
   const bool isTiled = isa<ttcore::TileType>(buffer.element);
   SmallVector<int64_t> shape;
   for (auto [cores, size] : llvm::zip_equal(buffer.grid, buffer.shard))
@@ -49,7 +51,7 @@ static RankedTensorType tensorOf(const ttmetal::DeviceBuffer &buffer, MLIRContex
                                ttnn::BufferTypeAttr::get(context, ttnn::BufferType::L1));
   auto layout = ttnn::TTNNLayoutAttr::get(
       context, AffineMap::getMultiDimIdentityMap(2, context), buffer.grid, shard,
-      ttnn::TensorMemoryLayoutAttr::get(context, ttnn::TensorMemoryLayout::BlockSharded), ttcore::TensorMeshAttr(),
+      ttnn::TensorMemoryLayoutAttr::get(context, ttnn::TensorMemoryLayout::BlockSharded), mesh,
       /*ignorePhysicalLayout=*/false,
       coresOf(ttmetal::CoreRangeAttr::get(context, ArrayRef<int64_t>{0, 0}, buffer.grid)));
   return RankedTensorType::get(shape, ttcore::dataTypeToElementType(context, buffer.dataType()), layout);
@@ -61,6 +63,7 @@ struct ConvertD2MToTTNN : tt::impl::ConvertD2MToTTNNBase<ConvertD2MToTTNN> {
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
+    marked.clear();
     // Addresses are the executor's.
     module.walk([&](memref::AllocOp alloc) {
       if (ttmetal::isDeviceBuffer(alloc.getType()))
@@ -79,6 +82,11 @@ private:
   LogicalResult convert(func::FuncOp function) {
     tensors.clear();
     Block &body = function.getBody().front();
+    // What is computed from values that differ between chips differs, too.
+    mesh = {};
+    for (Type type : function.getArgumentTypes())
+      if (auto layout = ttnn::TTNNLayoutAttr::of(type); layout && layout.getTensorMesh())
+        mesh = layout.getTensorMesh();
     for (Operation &op : llvm::make_early_inc_range(body))
       if (failed(convert(&op)))
         return failure();
@@ -126,7 +134,7 @@ private:
     if (!create || !described || !space || space.getValue() != ttcore::MemorySpace::DeviceL1)
       return user->emitError() << "'" << user->getName() << "' uses " << buffer.getType()
                                << "; expected a buffer in L1 that the function creates, or a tensor";
-    RankedTensorType type = tensorOf(*described, &getContext());
+    RankedTensorType type = tensorOf(*described, mesh, &getContext());
     for (Operation *other : buffer.getUsers())
       if (auto cast = dyn_cast<ttir::TTNNMetalLayoutCastOp>(other))
         type = llvm::cast<RankedTensorType>(cast.getType());
@@ -154,6 +162,33 @@ private:
            });
   }
 
+  /// Tells a kernel which of its buffers are the memory of circular buffers, whose ports are its compile-time arguments
+  /// from `first` on. Programs may share a kernel.
+  LogicalResult markRooms(ttmetal::EnqueueProgramOp program, StringAttr name, ArrayRef<int64_t> rooms, int64_t first) {
+    auto kernel = getOperation().lookupSymbol<func::FuncOp>(name);
+    if (!kernel)
+      return success();
+    const bool isNew = marked.insert(kernel).second;
+    const auto ports = static_cast<int64_t>(program.getCbPorts().size());
+    Builder builder(&getContext());
+    WalkResult result = kernel.walk([&](d2m::GetArgOp get) {
+      const bool isCompiled = get.getResolutionStage() == d2m::ResolutionStage::Compile;
+      const auto *room = llvm::find(rooms, static_cast<int64_t>(get.getOperandIndex()) - (isCompiled ? ports : 0));
+      Attribute argument;
+      if (room != rooms.end() && isa<MemRefType>(get.getType()))
+        argument = builder.getI64IntegerAttr(first + std::distance(rooms.begin(), room));
+      if (!isNew && get->getAttr(portArgumentName) != argument) {
+        program.emitOpError() << "runs @" << name.getValue() << ", which works in operand " << get.getOperandIndex()
+                              << " for one program and not for another one";
+        return WalkResult::interrupt();
+      }
+      if (argument)
+        get->setAttr(portArgumentName, argument);
+      return WalkResult::advance();
+    });
+    return failure(result.wasInterrupted());
+  }
+
   /// Numbers of semaphores that kernels use, counted from 0.
   int64_t semaphoresOf(ttmetal::EnqueueProgramOp program, ArrayRef<func::FuncOp> kernels) {
     int64_t count = 0;
@@ -170,21 +205,26 @@ private:
     // The last buffer has the result: outputs come after inputs, and only what the generic works in comes after these.
     SmallVector<Value> operands;
     SmallVector<int64_t> numbers; // of the program's buffers, or -1
+    SmallVector<int64_t> rooms;   // buffers that kernels work in, whose ports are behind those of the program
     for (Value buffer : program.getBuffers()) {
       if (isOwn(program, buffer)) {
         numbers.push_back(-1);
         continue;
       }
-      if (worksIn(program, buffer))
-        return program.emitOpError() << "works in a buffer of L1, " << buffer.getType()
-                                     << ", that is no circular buffer, as gather and embedding do to read indices; "
-                                        "programs of TTNN (ttnn-mode) have no such buffers";
+      if (worksIn(program, buffer)) {
+        rooms.push_back(static_cast<int64_t>(numbers.size()));
+        numbers.push_back(-1);
+        continue;
+      }
       FailureOr<Value> tensor = tensorFor(program, buffer);
       if (failed(tensor))
         return failure();
       numbers.push_back(static_cast<int64_t>(operands.size()));
       operands.push_back(*tensor);
     }
+    if (operands.empty())
+      return program.emitOpError() << "has no buffer that something else uses; expected the result";
+    const auto firstRoom = static_cast<int64_t>(program.getCbPorts().size());
     const auto numberOf = [&](Value buffer) {
       auto buffers = program.getBuffers();
       return numbers[static_cast<size_t>(std::distance(buffers.begin(), llvm::find(buffers, buffer)))];
@@ -219,6 +259,10 @@ private:
       SmallVector<Attribute> runTime, compileTime;
       if (failed(argumentsOf(args.getRtArgs(), runTime)) || failed(argumentsOf(args.getCtArgs(), compileTime)))
         return failure();
+      if (noc && failed(markRooms(program, symbol.getAttr(), rooms, static_cast<int64_t>(compileTime.size()))))
+        return failure();
+      for (size_t i = 0; noc && i < rooms.size(); ++i)
+        compileTime.push_back(ttnn::KernelArgCBBufferIndexAttr::get(context, static_cast<size_t>(firstRoom) + i));
       cores = coresOf(noc ? noc.getCoreRange() : compute.getCoreRange());
       if (noc) {
         const bool isSecond = noc.getNocIndex() == ttmetal::NocIndex::Noc1;
@@ -258,6 +302,14 @@ private:
                            : ttnn::KernelCBGlobalBufferAddressOfTensorAttr::get(context, static_cast<size_t>(number));
       cbs.push_back(ttnn::KernelCBAttr::get(context, static_cast<uint32_t>(described.shardBytes()), cores, format, of));
     }
+    for (auto [i, room] : llvm::enumerate(rooms)) {
+      const ttmetal::DeviceBuffer described =
+          *ttmetal::DeviceBuffer::of(program.getBuffers()[static_cast<size_t>(room)].getType());
+      auto format = ttnn::KernelCBFormatAttr::get(context, static_cast<uint32_t>(firstRoom) + static_cast<uint32_t>(i),
+                                                  described.dataType(), static_cast<uint32_t>(described.pageBytes()));
+      cbs.push_back(ttnn::KernelCBAttr::get(context, static_cast<uint32_t>(described.shardBytes()), cores, format,
+                                            ttnn::KernelCBGlobalBufferAddressOfTensorAttr()));
+    }
     SmallVector<ttnn::KernelSemaphoreAttr> semaphores;
     for (int64_t id = 0, count = semaphoresOf(program, functions); id < count; ++id)
       semaphores.push_back(ttnn::KernelSemaphoreAttr::get(context, static_cast<uint32_t>(id),
@@ -268,6 +320,8 @@ private:
     return success();
   }
 
-  DenseMap<Value, Value> tensors; // of buffers
+  ttcore::TensorMeshAttr mesh;        // over which arguments are distributed
+  DenseMap<Value, Value> tensors;     // of buffers
+  SmallPtrSet<Operation *, 8> marked; // kernels
 };
 } // namespace

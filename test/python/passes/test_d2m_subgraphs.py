@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -172,6 +173,32 @@ def test_with_the_optimizer(level: int) -> None:
     check(build, [(256, 256), (256, 256)], torch.bfloat16, f"optimization-level={level}")
 
 
+def test_on_a_mesh() -> None:
+    """Chips run the kernels on their parts, also together with a tensor that is equal on all."""
+
+    def module(builder: Any) -> None:
+        @builder.func([(66, 130), (66, 65)], [torch.float32] * 2)
+        def f(x: Any, y: Any, builder: Any) -> Any:
+            part = builder.mesh_shard(x, "devices", "full_to_shard", (1, 2), (-1, 1))
+            same = builder.mesh_shard(y, "replicate", "full_to_shard", (1,), (-1,))
+            found = chain(builder, part, same)
+            found = builder.exp(builder.sin(builder.matmul(found, builder.permute(found, [1, 0]))))
+            return builder.mesh_shard(found, "devices", "shard_to_full", (1, 2), (-1, 1))
+
+    built, builder = build_module(module, "ttir", mesh_dict=OrderedDict([("x", 1), ("y", 2)]))
+    results = []
+    for options in ("mesh-shape=1,2", f"mesh-shape=1,2 {SUBGRAPHS}"):
+        lowered = clone(built)
+        passes.run_pass(lowered, TTNN, options)
+        assert bool(generics(lowered)) == (SUBGRAPHS in options)
+        binary = rt.binary.load_binary_from_bytes(passes.ttnn_to_flatbuffer_bin(lowered), allow_native=True)
+        results.append(execute(binary, 0, builder.golden_map[0][0].inputs, (1, 2))[0][0])
+    plain, kernels = results
+    assert plain.shape == kernels.shape == (66, 132)
+    assert not torch.equal(plain[:, :66], plain[:, 66:])
+    assert torch.allclose(kernels, plain, rtol=1e-5, atol=1e-5)
+
+
 def test_without_fusion_each_op_has_a_program() -> None:
     module, golden = made(chain, [(64, 128), (64, 128)], [torch.float32] * 2)
     fused, one = run(module, golden.inputs, SUBGRAPHS)
@@ -208,6 +235,44 @@ def test_programs_of_kernels_on_tensors(dtype: torch.dtype) -> None:
     module, golden = made(build, [(96, 320), (320, 200), (200,)], [dtype] * 3)
     found, lowered = run(module, golden.inputs, "ttnn-mode=true", METAL)
     assert generics(lowered) > 2
+    metal = clone(module)
+    passes.run_pass(metal, METAL, "")
+    binary = rt.binary.load_binary_from_bytes(passes.ttmetal_to_flatbuffer_bin(metal), allow_native=True)
+    for shards, others in zip(found, execute(binary, 0, golden.inputs, (1, 1)), strict=True):
+        assert torch.equal(shards[0], others[0])
+
+
+def rows_at(b: Any, table: Any, index: Any) -> Any:
+    return b.embedding(index, table)
+
+
+def elements_at(b: Any, x: Any, index: Any) -> Any:
+    return b.abs(b.gather(b.neg(x), index, dim=1))
+
+
+def rows_of_rows(b: Any, table: Any, index: Any) -> Any:
+    return b.embedding(index, b.embedding(index, table))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.int32])
+@pytest.mark.parametrize(
+    ("build", "shape", "indices", "size"),
+    [
+        (rows_at, (40, 64), (8,), 40),
+        (rows_at, (300, 33), (3, 70), 300),
+        (rows_at, (1, 1), (1,), 1),
+        (rows_of_rows, (50, 100), (50,), 50),
+        (elements_at, (40, 70), (40, 33), 70),
+        (elements_at, (33, 1), (33, 65), 1),
+    ],
+)
+def test_reading_at_indices(build: Build, shape: Any, indices: Any, size: int, dtype: torch.dtype) -> None:
+    """Kernels read indices through a circular buffer; the bits are those of target ttmetal. size: of the dimension."""
+    module, golden = made(build, [shape, indices], [dtype, torch.int32])
+    index = golden.inputs[1].golden_map_tensor_as_torch_tensors()[0]
+    index.copy_(torch.arange(index.numel()).reshape(index.shape) * 7 % size)
+    found, lowered = run(module, golden.inputs, "ttnn-mode=true", METAL)
+    assert generics(lowered)
     metal = clone(module)
     passes.run_pass(metal, METAL, "")
     binary = rt.binary.load_binary_from_bytes(passes.ttmetal_to_flatbuffer_bin(metal), allow_native=True)

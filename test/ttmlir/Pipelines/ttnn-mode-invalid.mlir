@@ -20,11 +20,3 @@ func.func @full() -> tensor<64x96xf16> {
   %0 = "ttir.full"() <{shape = array<i32: 64, 96>, fill_value = 1.0 : f32}> : () -> tensor<64x96xf16>
   return %0 : tensor<64x96xf16>
 }
-
-// -----
-
-func.func @rows(%x: tensor<40x64xf32>, %i: tensor<8xi32>) -> tensor<8x64xf32> {
-  // expected-error @+1 {{programs of TTNN (ttnn-mode) have no such buffers}}
-  %0 = "ttir.embedding"(%i, %x) : (tensor<8xi32>, tensor<40x64xf32>) -> tensor<8x64xf32>
-  return %0 : tensor<8x64xf32>
-}

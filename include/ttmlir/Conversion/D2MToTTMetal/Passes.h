@@ -22,6 +22,10 @@ namespace mlir::tt {
 #define GEN_PASS_REGISTRATION
 #include "ttmlir/Conversion/D2MToTTMetal/Passes.h.inc"
 
+/// The attribute of a d2m.get_arg whose buffer is the memory of a circular buffer: the number of the compile-time
+/// argument that holds the port.
+inline constexpr llvm::StringLiteral portArgumentName = "port_argument";
+
 } // namespace mlir::tt
 
 #endif // TTMLIR_CONVERSION_D2MTOTTMETAL_PASSES_H

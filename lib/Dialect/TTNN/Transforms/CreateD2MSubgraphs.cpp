@@ -80,7 +80,7 @@ struct CreateD2MSubgraphs : ttnn::impl::TTNNCreateD2MSubgraphsBase<CreateD2MSubg
 private:
   using Group = llvm::SmallSetVector<Operation *, 8>;
 
-  /// Whether an op can be in a group: tensors of one type, on one device, with elements.
+  /// Whether an op can be in a group: tensors of one type, on the device, with elements.
   static bool isGroupable(Operation *op) {
     if (!isTileOp(op) || op->getNumResults() != 1)
       return false;
@@ -89,9 +89,8 @@ private:
          llvm::concat<const Type>(llvm::to_vector(op->getOperandTypes()), llvm::to_vector(op->getResultTypes()))) {
       auto type = dyn_cast<RankedTensorType>(each);
       TTNNLayoutAttr layout = type ? TTNNLayoutAttr::of(type) : TTNNLayoutAttr();
-      if (!layout || !layout.isOnDevice() || layout.getTensorMesh() || !type.hasStaticShape() ||
-          type.getNumElements() == 0 || !isComputed(layout.getDataType()) ||
-          (dataType && *dataType != layout.getDataType()))
+      if (!layout || !layout.isOnDevice() || !type.hasStaticShape() || type.getNumElements() == 0 ||
+          !isComputed(layout.getDataType()) || (dataType && *dataType != layout.getDataType()))
         return false;
       dataType = layout.getDataType();
     }
