@@ -248,7 +248,7 @@ def test_drawn_values_are_those_of_the_library(dtype: str) -> None:
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 def test_dropout_keeps_what_the_library_keeps(dtype: torch.dtype) -> None:
-    """Of all probabilities, also of NaN, Inf and zeros of both signs, and of no elements."""
+    """All probabilities, also elements that are NaN, Inf and zeros of both signs, and none."""
     cases = [
         (shape, prob, seed)
         for shape in ((33, 65), (1,), (2, 3, 1, 5), (0, 4))

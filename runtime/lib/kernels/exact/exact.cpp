@@ -4,6 +4,7 @@
 #include "kernels/exact/exact.h"
 
 #include "core/plan.h"
+#include "kernels/elementwise/elementwise.h"
 #include "kernels/exact/lanes.h"
 #include "tt/sim/formats.h"
 
@@ -105,14 +106,47 @@ private:
   size_t innerScratch = 0;
 };
 
+/// Packs results of a vector unit with a destination of 16 bits, where values are bf16 before the packer finds the
+/// exponents of blocks.
+template <DataType type> void packNarrow(const float *from, std::byte *to, size_t n) {
+  constexpr size_t piece = 16 * sim::blockGroup;
+  for (size_t i = 0; i < n; i += piece) {
+    float rounded[piece];
+    const size_t count = std::min(piece, n - i);
+    std::transform(from + i, from + i + count, rounded,
+                   [](float value) { return std::bit_cast<float>(sim::exact::roundToBf16(bitsOf(value))); });
+    packer(type, Destination::Bits16)(rounded, to + i * sizeof(uint16_t), count);
+  }
+}
+Store<float> narrowPacker(DataType type) {
+  switch (type) {
+  case DataType::BFP_BFloat8:
+    return packNarrow<DataType::BFP_BFloat8>;
+  case DataType::BFP_BFloat4:
+    return packNarrow<DataType::BFP_BFloat4>;
+  case DataType::BFP_BFloat2:
+    return packNarrow<DataType::BFP_BFloat2>;
+  default:
+    return packer(type, Destination::Bits16);
+  }
+}
+
+/// Whether an op is elementwise, and of no f32: its destination has 16 bits.
+bool isNarrow(const OpCall &call) {
+  const auto isF32 = [](const auto &spec) { return spec.dtype == DataType::Float32; };
+  return findElementwise(call.name) && std::ranges::none_of(call.outs, isF32) &&
+         std::ranges::none_of(call.ins, [&](const std::optional<TensorSpec> &in) { return in && isF32(*in); });
+}
+
 /// An op whose arithmetic is not published: computed as by default, then packed from the destination.
 std::unique_ptr<Kernel> roundedOnly(const OpInfo &info, const OpCall &call) {
   OpCall wide = call;
   wide.exact.reset();
+  const bool narrow = isNarrow(call);
   std::vector<Store<float>> stores;
   for (TensorSpec &out : wide.outs) {
     const bool rounds = isKnown(out.dtype) && out.dtype != DataType::Float32;
-    stores.push_back(rounds ? packer(out.dtype, Destination::Bits32) : nullptr);
+    stores.push_back(!rounds ? nullptr : narrow ? narrowPacker(out.dtype) : packer(out.dtype, Destination::Bits32));
     if (rounds)
       out.dtype = DataType::Float32;
   }
