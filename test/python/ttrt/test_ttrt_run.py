@@ -377,6 +377,8 @@ def test_perf_writes_the_table_of_the_chips_tools(ttrt, files, tmp_path):
 
 def test_check(ttrt, files, tmp_path):
     assert ttrt("check", files.two).out == f"{files.two}: 2 programs, fits\n"
+    for path in (files.mesh, files.blackhole):
+        assert ttrt("check", path).code == 0
     assert ttrt("query", "--save-artifacts", "--quiet").code == 0
     description = "ttrt-artifacts/system_desc.ttsys"
     assert ttrt("check", files.two, "--system-desc", description).code == 0
