@@ -74,14 +74,14 @@ def results(binary: Any, index: int, inputs: Sequence[Any], dtype: str) -> list[
 
 
 def different(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
-    """Where bits differ; NaN of any bits are equal, since a result may be one that the host makes."""
+    """Returns where bits differ; NaN of any bits are equal, since a result may be one that the host makes."""
     if not a.is_floating_point():
         return a != b
     return ~((a == b) & (a.signbit() == b.signbit()) | a.isnan() & b.isnan())
 
 
 def agreements(several: Sequence[Entry]) -> dict[Entry, Agreement | str]:
-    """Of entries of a data type that the pipeline accepts; a reason where one of the targets refuses its operands."""
+    """Runs entries of a data type that the pipeline accepts; a reason where one of the targets refuses its operands."""
     module, builder = built(several)
     cores, other = metal(module, several[0].dtype), library(module, several[0].dtype)
     found: dict[Entry, Agreement | str] = {}
@@ -104,7 +104,7 @@ def agreements(several: Sequence[Entry]) -> dict[Entry, Agreement | str]:
 
 
 def of_ops(ops: Sequence[str], dtype: str) -> dict[str, dict[Entry, Agreement | str]]:
-    """By op, without entries that the pipeline refuses."""
+    """Runs ops, without entries that the pipeline refuses."""
     accepted = [entry for op in ops for entry in entries(op, dtype) if refusal(entry, "8x8") is None]
     by_op: dict[str, dict[Entry, Agreement | str]] = {}
     for entry, found in (agreements(accepted) if accepted else {}).items():
