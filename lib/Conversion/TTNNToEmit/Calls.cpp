@@ -8,7 +8,6 @@
 #include "ttmlir/Dialect/TTNN/IR/Ops/AggregateTensorOp.h"
 #include "ttmlir/Dialect/TTNN/IR/Ops/DeallocateOp.h"
 #include "ttmlir/Dialect/TTNN/IR/Ops/FromDeviceOp.h"
-#include "ttmlir/Dialect/TTNN/IR/Ops/GenericOp.h"
 #include "ttmlir/Dialect/TTNN/IR/Ops/LinearOp.h"
 #include "ttmlir/Dialect/TTNN/IR/Ops/MatmulOp.h"
 #include "ttmlir/Dialect/TTNN/IR/Ops/TypecastOp.h"
@@ -406,10 +405,6 @@ std::string emit::nameByUse(Value value) {
 
 FailureOr<Call> emit::callOf(Operation *op, const Syntax &syntax) {
   StringRef name = op->getName().getStringRef();
-  if (isa<ttnn::GenericOp>(op))
-    return op->emitError() << "'" << name
-                           << "' runs kernels that the program brings, which emitted programs do not; "
-                              "compile without enable-create-d2m-subgraphs";
   const api::Function *row = api::findFunction({name.data(), name.size()});
   if (!row || !op->isRegistered())
     return op->emitError() << "'" << name << "' has no function in the TTNN library; a program cannot call it";

@@ -55,6 +55,8 @@ static constexpr int64_t cheapElements = 4096;
 static bool isWritten(Value value) {
   return llvm::any_of(value.getUses(), [](OpOperand &use) {
     Operation *user = use.getOwner();
+    if (auto generic = dyn_cast<ttnn::GenericOp>(user)) // kernels write the last tensor
+      return use.getOperandNumber() + 1 == generic.getInputsAndOutputs().size();
     if (auto call = dyn_cast<func::CallOp>(user)) {
       auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(user, call.getCalleeAttr());
       return !callee || callee.isExternal() || isWritten(callee.getArgument(use.getOperandNumber()));
@@ -160,7 +162,7 @@ LogicalResult Emitter::collect() {
       entry.arguments.push_back("device");
     functions.try_emplace(function.getSymName(), std::move(entry));
   }
-  return success();
+  return collectKernels(names);
 }
 
 bool Emitter::readsTensors() {
@@ -315,7 +317,8 @@ LogicalResult Emitter::run() {
 LogicalResult Emitter::convert(func::FuncOp source) {
   const Function &function = functions.find(source.getSymName())->second;
   values.clear();
-  builder.setInsertionPointToEnd(module.getBody());
+  goToFileOf(function);
+  defineKernels(source);
   SmallVector<Value> arguments = beginFunction(function);
   device = function.takesDevice ? arguments.pop_back_val() : Value();
   unsigned next = 0;
@@ -375,6 +378,8 @@ LogicalResult Emitter::convert(Operation &op) {
     return convertControl(op);
   if (isNative(&op))
     return convertHostCall(cast<debug::HostCallOp>(op));
+  if (auto generic = dyn_cast<ttnn::GenericOp>(op))
+    return convertGeneric(generic), success();
   FailureOr<Call> created = callOf(&op, syntax);
   if (failed(created))
     return failure();

@@ -8,11 +8,14 @@
 
 #include "ttmlir/Dialect/Debug/IR/Debug.h"
 #include "ttmlir/Dialect/TTNN/IR/Ops/ConstantOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/GenericOp.h"
 #include "ttmlir/Target/TTNN/NativeCode.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
+
+#include <set>
 
 namespace mlir::tt::emit {
 
@@ -56,6 +59,10 @@ protected:
   /// Write the text before and after the functions. `programs` are the public functions.
   virtual void begin(bool hasTensorFiles, ArrayRef<std::string> evaluatedOnce) = 0;
   virtual void finish(ArrayRef<Function> programs) = 0;
+  /// Moves the builder to the end of the file of a function.
+  virtual void goToFileOf(const Function &) { builder.setInsertionPointToEnd(module.getBody()); }
+  /// Writes text that defines a name.
+  virtual void define(const std::string &name, const std::string &text) = 0;
   /// Creates the function; the builder is moved into its body. Returns its arguments.
   virtual SmallVector<Value> beginFunction(const Function &function) = 0;
   virtual void endFunction(const Function &function, ArrayRef<Value> results, Location location) = 0;
@@ -93,6 +100,8 @@ protected:
   SmallVector<int64_t> mesh = {1, 1};
   /// Whether there are loops or branches.
   bool hasControl = false;
+  /// Whether programs bring kernels.
+  bool hasKernels() const { return !kernelPrograms.empty(); }
   /// The machine code of the functions of the host.
   std::optional<ttnn::NativeCode> native;
 
@@ -106,6 +115,9 @@ private:
   LogicalResult convertCall(func::CallOp op);
   LogicalResult convertControl(Operation &op);
   LogicalResult convertHostCall(debug::HostCallOp op);
+  LogicalResult collectKernels(NameScope &names);
+  void defineKernels(func::FuncOp function);
+  void convertGeneric(ttnn::GenericOp op);
   bool isNative(Operation *op) const;
   bool usesDevice(func::FuncOp function) const;
   void addHostFunctions();
@@ -116,7 +128,19 @@ private:
   SmallVector<std::string> namesOf(Operation &op) const;
   std::string fileOf(ttnn::ConstantOp op);
 
-  llvm::StringMap<TupleForm> tuples; // what functions took and returned, by the name of the source
+  /// A function that describes and runs the kernels of generic ops, and their sources, which are constants.
+  struct KernelProgram {
+    std::string name, text;
+    SmallVector<StringAttr> sources;
+  };
+  /// Programs, and types of operands.
+  using KernelKey = std::pair<Attribute, Type>;
+  static KernelKey keyOf(ttnn::GenericOp op);
+
+  DenseMap<KernelKey, KernelProgram> kernelPrograms;
+  DenseMap<Attribute, std::string> kernelSources;    // names of constants
+  std::set<std::pair<Block *, std::string>> defined; // names, by file
+  llvm::StringMap<TupleForm> tuples;                 // what functions took and returned, by the name of the source
   llvm::StringMap<Function> functions;
   SmallVector<NamedAttribute> files;
   DenseMap<std::pair<Attribute, Attribute>, std::string> fileNames;

@@ -25,6 +25,8 @@ public:
   std::string memory(ttnn::TTNNLayoutAttr layout) const;
   /// An object of a class of the library.
   std::string make(llvm::StringRef name, llvm::ArrayRef<std::string> fields) const;
+  /// A field or named argument.
+  std::string field(llvm::StringRef name, llvm::StringRef value) const;
   /// A path from the library's name: "ttnn.transformer.concatenate_heads".
   std::string path(llvm::StringRef dotted) const;
 
@@ -38,7 +40,6 @@ public:
 private:
   bool isPython() const { return language == Language::Python; }
   FailureOr<std::string> structure(Attribute attr) const;
-  std::string field(llvm::StringRef name, llvm::StringRef value) const;
 };
 
 /// Whether a call without the argument has this value in the op.

@@ -30,6 +30,9 @@ private:
 
   void begin(bool hasTensorFiles, ArrayRef<std::string> evaluatedOnce) override;
   void finish(ArrayRef<Function> programs) override;
+  void define(const std::string &name, const std::string &text) override {
+    emitc::VerbatimOp::create(builder, module.getLoc(), text)->setAttr(namesAttr, namesAttribute(name));
+  }
   SmallVector<Value> beginFunction(const Function &function) override;
   void endFunction(const Function &function, ArrayRef<Value> results, Location location) override;
   SmallVector<Value> call(Location location, const Call &call, ArrayRef<SmallVector<Value, 1>> operands, Value device,
@@ -54,6 +57,8 @@ void CppEmitter::begin(bool, ArrayRef<std::string>) {
   SmallVector<StringRef> headers = {hasControl ? "ttnn/control.hpp" : "ttnn/program.hpp", "ttnn/ttnn.hpp"};
   if (native)
     headers.insert(headers.begin(), "ttnn/host_call.hpp");
+  if (hasKernels())
+    headers.insert(headers.begin(), "ttnn/generic_op.hpp");
   for (StringRef header : headers)
     emitc::IncludeOp::create(builder, module.getLoc(), builder.getStringAttr(header), builder.getUnitAttr());
 }

@@ -27,6 +27,13 @@ private:
 
   void begin(bool hasTensorFiles, ArrayRef<std::string> evaluatedOnce) override;
   void finish(ArrayRef<Function> programs) override;
+  void goToFileOf(const Function &function) override {
+    emitpy::FileOp file = function.isEvaluatedOnce && onceFile ? onceFile : mainFile;
+    builder.setInsertionPointToEnd(file ? &file.getBody().front() : module.getBody());
+  }
+  void define(const std::string &name, const std::string &text) override {
+    emitpy::VerbatimOp::create(builder, module.getLoc(), text)->setAttr(namesAttr, namesAttribute(name));
+  }
   SmallVector<Value> beginFunction(const Function &function) override;
   void endFunction(const Function &function, ArrayRef<Value> results, Location location) override;
   SmallVector<Value> call(Location location, const Call &call, ArrayRef<SmallVector<Value, 1>> operands, Value device,
@@ -88,9 +95,6 @@ void PythonEmitter::begin(bool hasTensorFiles, ArrayRef<std::string> evaluatedOn
 }
 
 SmallVector<Value> PythonEmitter::beginFunction(const Function &function) {
-  emitpy::FileOp file = function.isEvaluatedOnce && onceFile ? onceFile : mainFile;
-  if (file)
-    builder.setInsertionPointToEnd(&file.getBody().front());
   SmallVector<std::string> names = function.arguments;
   SmallVector<Type> arguments(names.size(), type("ttnn.Tensor"));
   if (function.takesList()) {

@@ -166,13 +166,19 @@ void FunctionText::print(llvm::raw_ostream &os) {
   }
 }
 
-/// Copies the top level, and rewrites functions, with an empty line between two of them.
+/// Copies the top level, and rewrites functions, with an empty line between two of them. Texts of several lines stay.
 static void rewrite(StringRef code, const emit::NameScope &outer, llvm::raw_ostream &os) {
   SmallVector<StringRef> lines;
   code.split(lines, '\n');
   std::optional<FunctionText> function;
   StringRef previous;
+  bool isRaw = false;
   for (StringRef line : lines) {
+    if (isRaw) {
+      os << line << '\n';
+      isRaw = !line.contains(emit::rawEnd);
+      continue;
+    }
     if (function) {
       function->add(line);
       if (line == "}") {
@@ -184,7 +190,7 @@ static void rewrite(StringRef code, const emit::NameScope &outer, llvm::raw_ostr
     }
     if (line.trim().empty())
       continue;
-    bool opens = line.ends_with("{") && !line.starts_with(" ");
+    bool opens = line.ends_with("{") && !line.starts_with(" ") && !line.contains(emit::rawBegin);
     auto isKind = [](StringRef text, StringRef kind) { return text.starts_with(kind); };
     bool isTogether = (isKind(line, "#include") && isKind(previous, "#include")) ||
                       (isKind(line, "TTNN_PROGRAM") && isKind(previous, "TTNN_PROGRAM")) || line.starts_with(" ");
@@ -196,6 +202,7 @@ static void rewrite(StringRef code, const emit::NameScope &outer, llvm::raw_ostr
       function->add(line);
     } else {
       os << line << '\n';
+      isRaw = line.contains(emit::rawBegin) && !line.contains(emit::rawEnd);
     }
   }
 }
@@ -210,6 +217,10 @@ LogicalResult emit::translateToCpp(Operation *op, llvm::raw_ostream &os) {
   NameScope outer(Language::Cpp);
   for (auto function : module.getOps<emitc::FuncOp>())
     outer.reserve(function.getSymName());
+  for (auto text : module.getOps<emitc::VerbatimOp>())
+    if (auto defined = text->getAttrOfType<ArrayAttr>(namesAttr))
+      for (StringRef name : defined.getAsValueRange<StringAttr>())
+        outer.reserve(name);
   markAll(*marked);
   std::string code;
   llvm::raw_string_ostream stream(code);

@@ -143,6 +143,10 @@ void Printer::separate(Operation &op) {
 LogicalResult Printer::print(Block &top) {
   for (func::FuncOp function : top.getOps<func::FuncOp>())
     module.reserve(function.getSymName());
+  for (auto text : top.getOps<VerbatimOp>())
+    if (auto defined = text->getAttrOfType<ArrayAttr>(emit::namesAttr))
+      for (StringRef name : defined.getAsValueRange<StringAttr>())
+        module.reserve(name);
   for (auto import : top.getOps<ImportOp>())
     if (ArrayAttr names = import.getNamesAttr())
       for (StringRef name : names.getAsValueRange<StringAttr>())

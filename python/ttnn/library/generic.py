@@ -41,7 +41,7 @@ __all__ = [
 
 _TYPES = {
     "BFLOAT16": "BFloat16", "BFLOAT2_B": "BFP_BFloat2", "BFLOAT4_B": "BFP_BFloat4", "BFLOAT8_B": "BFP_BFloat8",
-    "FLOAT32": "Float32", "INT32": "Int32", "UINT16": "UInt16", "UINT32": "UInt32", "UINT8": "UInt8",
+    "BOOL": "Bool", "FLOAT32": "Float32", "INT32": "Int32", "UINT16": "UInt16", "UINT32": "UInt32", "UINT8": "UInt8",
 }  # fmt: skip
 _PHASES = {"LoFi": 1, "HiFi2": 2, "HiFi3": 3, "HiFi4": 4}
 

@@ -278,15 +278,3 @@ def test_folder_that_cannot_be_created(target: str) -> None:
 def test_targets() -> None:
     with pytest.raises(TTBuilderCompileException, match=r"no target 'emitpi'; did you mean 'emitpy'\?"):
         compile_ttir_to_flatbuffer(model, target="emitpi")
-
-
-@pytest.mark.parametrize("target", RUN)
-def test_kernels_are_not_emitted(target: str) -> None:
-    def chain(builder):
-        @builder.func([(32, 32)], [torch.float32])
-        def f(x, builder):
-            return builder.exp(builder.sin(x))
-
-    options = ["enable-create-d2m-subgraphs=true"]
-    with pytest.raises(TTBuilderCompileException, match=r"'ttnn\.generic' runs kernels that the program brings"):
-        compile_ttir_to_flatbuffer(chain, target=target, pipeline_options=options)

@@ -18,10 +18,13 @@ inline constexpr size_t lineWidth = 120;
 inline constexpr size_t indentation = 4;
 
 /// Discardable attribute of an op of an emitted program: preferred names of its results, as strings. On a function: of
-/// its arguments.
+/// its arguments. On text: the names that it defines.
 inline constexpr llvm::StringLiteral namesAttr = "ttnn.names";
 /// Discardable attribute of the module: values of the files next to the program, by file name.
 inline constexpr llvm::StringLiteral tensorFilesAttr = "ttnn.tensor_files";
+
+/// What begins and ends a text of several lines in C++, which is printed as it is.
+inline constexpr llvm::StringLiteral rawBegin = "R\"kernel(", rawEnd = ")kernel\"";
 
 /// Words that must not name a variable: keywords, and names with a meaning in the language or the library.
 bool isReserved(Language language, llvm::StringRef word);
