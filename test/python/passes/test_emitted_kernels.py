@@ -37,6 +37,10 @@ def chosen(b: Any, x: Any, y: Any) -> Any:
     return b.where(b.lt(x, y), b.abs(x), b.neg(y))
 
 
+def compared(b: Any, x: Any, y: Any) -> Any:
+    return b.logical_and(b.lt(x, y), b.ne(x, b.abs(y)))
+
+
 def reductions(b: Any, x: Any) -> Any:
     return b.sum(x, dim_arg=[1], keep_dim=True), b.max(x, dim_arg=[0], keep_dim=False)
 
@@ -72,6 +76,7 @@ CASES = [
     (MODE, chain, [(33, 65), (33, 1)], BF16),
     (MODE, integers, [(50, 100), (50, 100)], I32),
     (MODE, chosen, [(40, 70), (40, 70)], F32),
+    (MODE, compared, [(40, 70), (40, 70)], F32),
     (MODE, reductions, [(50, 70)], F32),
     (MODE, reductions, [(50, 70)], BF16),
     (MODE, product, [(96, 320), (320, 200), (200,)], F32),

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "ttnn/generic_op.hpp"
+#include "ttnn/program_descriptors.hpp"
 
 #include "tt/metal/tensors.h"
 #include "tt/ttnn/trace.h"
