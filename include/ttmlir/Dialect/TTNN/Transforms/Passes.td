@@ -215,8 +215,8 @@ def TTNNCreateD2MSubgraphs : Pass<"ttnn-create-d2m-subgraphs", "::mlir::ModuleOp
   let summary = "Group elementwise ops into functions that are compiled to kernels";
   let description = [{
     From each elementwise op backwards, producers all of whose users are in the group. Groups have two ops or more, which
-    are rows of ttmlir/Target/TTMetal/TileOps.def; their tensors have one data type and elements, lie on the device, are
-    not distributed, and fit into the L1 that other tensors leave.
+    are rows of ttmlir/Target/TTMetal/TileOps.def; their tensors have one data type and elements, lie on the device,
+    and fit into the L1 that other tensors leave.
 
     Before:
     ```mlir
