@@ -49,7 +49,7 @@ float floatOf(uint16_t bf16) { return std::bit_cast<float>(uint32_t(bf16) << 16)
 
 bool isMuchSmaller(uint32_t bits, uint32_t than) { return (than >> 23) > (bits >> 23) + mostApart; }
 
-/// What of the weights decides whether images can be convolved: it follows their panels.
+/// The bounds that weights set to images; they follow the panels.
 struct Limits {
   uint32_t largest; // the bits of the largest magnitude that a pixel may have
 };
