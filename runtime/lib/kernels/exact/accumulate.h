@@ -68,23 +68,21 @@ template <int64_t lanes> struct Vectors {
   /// A defect of Wormhole (tt-metal #38306): a negative sum of one unit is too large by 2^27.
   [[gnu::always_inline]] static I withDefect(I result, U most) { return result + ((most == ~0u) & (27 << 23)); }
 
-  /// Returns dst + first + second. larger: the larger exponent field of the two sums, in the place of f32's exponent,
-  /// at least 25 and at most 240; a sum is a multiple of its last place and has up to 15 bits. dst is 0, or no last
-  /// place of it is lost where there are no sums. Of a 16-bit destination, sums are larger than they are by a quarter
-  /// of the last place of their products, which decides ties. Of a 32-bit one, `most` becomes ~0 where the sum is one
-  /// negative unit, which Wormhole's defect changes: `withDefect` does that.
-  template <bool wide> [[gnu::always_inline]] static I accumulate(I dst, F first, F second, I larger, U &most) {
+  /// Returns dst + first + second, of a 32-bit destination times 2^places. larger: the larger exponent field of the two
+  /// sums, in the place of f32's exponent, at least 25 and at most 240; a sum is a multiple of its last place and has
+  /// up to 15 bits. dst is 0, or no last place of it is lost where there are no sums. Of a 16-bit destination, sums are
+  /// larger than they are by a quarter of the last place of their products, which decides ties. Of a 32-bit one, `most`
+  /// becomes ~0 where the sum is one negative unit, which Wormhole's defect changes: `withDefect` does that.
+  template <bool wide>
+  [[gnu::always_inline]] static I accumulate(I dst, F first, F second, I larger, U &most, int32_t places = 0) {
     const I top = __builtin_elementwise_max(larger, dst & 0x7f800000);
     if constexpr (wide) {
-      // In units of the last place: sums are rounded half toward +Inf, as an arithmetic shift does; the destination's
-      // magnitude half away from zero, for which the largest number below 1/2 is added.
-      const F places = as<F>((277 << 23) - top);
-      const auto aligned = [&](F x) { return floor(fma(x, places, splat(0.5f))); };
-      const I almostHalf = (dst & INT32_MIN) | 0x3effffff;
-      const I held = __builtin_convertvector(fma(as<F>(dst), places, as<F>(almostHalf)), I);
-      const I sum = (aligned(first) + aligned(second)) + held;
+      // In units of the last place: sums are rounded half toward +Inf, as an arithmetic shift does.
+      const F scale = as<F>((277 << 23) - top);
+      const auto aligned = [&](F x) { return floor(fma(x, scale, splat(0.5f))); };
+      const I sum = (aligned(first) + aligned(second)) + __builtin_convertvector(untruncated(dst, scale), I);
       most = __builtin_elementwise_max(most, as<U>(sum));
-      return rounded(sum, top - (23 << 23));
+      return rounded(sum, top + ((places - 23) << 23));
     } else {
       // To 11 digits. Sums are rounded to 24 first, half toward +Inf: half a place of those is added. The destination
       // has 8 digits, and is rounded half away from zero: it is made larger by less than a place.
@@ -95,6 +93,61 @@ template <int64_t lanes> struct Vectors {
       const I bits = as<I>(sum + held);
       return (bits + 0x8000) & static_cast<int32_t>(0xffff0000);
     }
+  }
+
+  /// The same n times for a 32-bit destination, where the exponents of two sums are at most `near` apart, unless one of
+  /// them is 0: f32 holds what they add up to, and nothing becomes an integer. Of all results so far in units of the
+  /// last place, `least` is the least as bits: `hasDefect` says whether the defect changes one.
+  static constexpr int16_t near = 8;
+  template <int n>
+  [[gnu::always_inline]] static void accumulateNear(I *dst, const F *first, const F *second, const I *larger,
+                                                    int32_t places, I &least) {
+    // Steps of all n after one another: each waits for the one before.
+    I top[n];
+    F scale[n], held[n], sum[n], lost[n];
+#pragma clang loop unroll(full)
+    for (int i = 0; i < n; ++i) {
+      top[i] = __builtin_elementwise_max(larger[i], dst[i] & 0x7f800000);
+      scale[i] = as<F>((277 << 23) - top[i]);
+      held[i] = keepHere(__builtin_elementwise_trunc(untruncated(dst[i], scale[i])));
+    }
+#pragma clang loop unroll(full)
+    for (int i = 0; i < n; ++i) {
+      const auto aligned = [&](F x) { return __builtin_elementwise_floor(fma(x, scale[i], splat(0.5f))); };
+      sum[i] = keepHere(aligned(first[i]) + aligned(second[i]));
+    }
+    // The sum, and what its rounding to even lost, exactly. That is made larger by too little to reach a tie from
+    // below, so that ties are rounded away from zero.
+#pragma clang loop unroll(full)
+    for (int i = 0; i < n; ++i) {
+      const F all = sum[i] + held[i];
+      lost[i] = keepHere(fma(all, splat(0x1p-35f), held[i] - (all - sum[i])));
+      sum[i] = all;
+    }
+#pragma clang loop unroll(full)
+    for (int i = 0; i < n; ++i) {
+      const F result = sum[i] + lost[i];
+      least = __builtin_elementwise_min(least, as<I>(result));
+      dst[i] = as<I>(result * as<F>(top[i] + ((places - 23) << 23)));
+    }
+  }
+  /// -1.0f is the least of all integers in f32, taken as bits.
+  [[gnu::always_inline]] static bool hasDefect(I least) {
+    return __builtin_reduce_or(least == static_cast<int32_t>(0xbf800000)) != 0;
+  }
+
+private:
+  /// The destination in units of the last place of a sum, which becomes an integer by dropping what is behind the
+  /// point: its magnitude is rounded half away from zero, for which the largest number below 1/2 has been added.
+  [[gnu::always_inline]] static F untruncated(I dst, F scale) {
+    return fma(as<F>(dst), scale, as<F>((dst & INT32_MIN) | 0x3effffff));
+  }
+  /// The value, which the compiler does not compute later.
+  [[gnu::always_inline]] static F keepHere(F value) {
+#if defined(__x86_64__)
+    asm volatile("" : "+x"(value));
+#endif
+    return value;
   }
 };
 

@@ -69,6 +69,11 @@ private:
   Values::I least = Values::I{} + INT16_MAX, most = Values::I{} + zeroExponent;
 };
 bool isEmpty(const int16_t *range) { return range[1] == zeroExponent; }
+/// Of some rows that are multiplied together.
+struct RowsRange {
+  int16_t range[2];
+  int64_t empty; // rows
+};
 
 /// The value of which there are parts, as far as the matrix unit reads it.
 uint32_t bitsOf(float high, float low, int16_t exponent, int upperDigits, float unit) {
@@ -234,29 +239,39 @@ void MatrixProduct::multiply(const LeftParts &left, const RightParts &right, int
     return tiles::Left{left.high + place, left.low + place, left.exponents + place};
   };
   const auto rangeOf = [&](int64_t t, int64_t row) { return left.ranges + (t * panelRows + row) * 2; };
+  /// The range of the exponents of some rows together, and how many of them are empty.
+  const auto rangeOfRows = [&](int64_t t, int64_t row) {
+    using Ranges = int16_t __attribute__((vector_size(rowUnit * 4)));
+    using Ends = int16_t __attribute__((vector_size(rowUnit * 2)));
+    Ranges own;
+    std::memcpy(&own, rangeOf(t, row), sizeof own);
+    const Ends least = __builtin_shufflevector(own, own, 0, 2, 4, 6),
+               most = __builtin_shufflevector(own, own, 1, 3, 5, 7);
+    const Ends empty = most == zeroExponent;
+    return RowsRange{{__builtin_reduce_min(least), __builtin_reduce_max(most)}, -__builtin_reduce_add(empty)};
+  };
+  const auto areAllFit = [](const bool *isFit) {
+    uint32_t all;
+    static_assert(sizeof all == rowUnit);
+    std::memcpy(&all, isFit, sizeof all);
+    return all == 0x01010101;
+  };
   /// Some rows in one block of columns. isFit: whether the destination of each is; sums by the functions of tiles.h
   /// stay so.
   const auto addRows = [&](int64_t t, int64_t row, int64_t block, bool *isFit) {
     const int16_t *const range = right.ranges + (block * kTiles + t) * 2;
-    if (isEmpty(range))
+    const RowsRange rows = rangeOfRows(t, row);
+    if (isEmpty(range) || rows.empty == rowUnit)
       return; // nothing is added
     const int64_t column = (block * depth + t * tile) * columns;
     const tiles::Right b{right.high + column, right.low + column, right.exponents + column};
-    int64_t empty = 0, fitting = 0;
-    bool fast[rowUnit];
     int32_t *const at = dst + row * panelColumns + block * columns;
-    for (int64_t r = 0; r < rowUnit; ++r) {
-      empty += isEmpty(rangeOf(t, row + r));
-      fitting += fast[r] = fits(isFit[r], rangeOf(t, row + r), range);
-    }
-    if (empty == rowUnit)
-      return;
-    if (fitting == rowUnit && empty + 1 < rowUnit)
+    if (rows.empty + 1 < rowUnit && fits(areAllFit(isFit), rows.range, range))
       return many(leftOf(t, row), b, at, panelColumns);
     for (int64_t r = 0; r < rowUnit; ++r)
-      if (isEmpty(rangeOf(t, row + r))) {
+      if (const int16_t *const own = rangeOf(t, row + r); isEmpty(own)) {
         continue;
-      } else if (fast[r]) {
+      } else if (fits(isFit[r], own, range)) {
         one(leftOf(t, row + r), b, at + r * panelColumns, panelColumns);
       } else {
         slowly(leftOf(t, row + r), b, at + r * panelColumns);
@@ -266,16 +281,9 @@ void MatrixProduct::multiply(const LeftParts &left, const RightParts &right, int
   /// The same in two blocks; false: nothing was done, because not all of it is fit, or because all of it is empty.
   const auto addToBoth = [&](int64_t t, int64_t row, int64_t block, const bool *isFit, const bool *isNextFit) {
     const int16_t *const range = right.ranges + (block * kTiles + t) * 2, *const next = range + kTiles * 2;
-    if (isEmpty(range) || isEmpty(next))
-      return false;
-    int64_t empty = 0;
-    for (int64_t r = 0; r < rowUnit; ++r) {
-      const int16_t *const own = rangeOf(t, row + r);
-      empty += isEmpty(own);
-      if (!fits(isFit[r], own, range) || !fits(isNextFit[r], own, next))
-        return false;
-    }
-    if (empty + 1 >= rowUnit)
+    const RowsRange rows = rangeOfRows(t, row);
+    if (isEmpty(range) || isEmpty(next) || rows.empty + 1 >= rowUnit || !fits(areAllFit(isFit), rows.range, range) ||
+        !fits(areAllFit(isNextFit), rows.range, next))
       return false;
     const int64_t column = (block * depth + t * tile) * columns;
     two(leftOf(t, row), {right.high + column, right.low + column, right.exponents + column, depth * columns},

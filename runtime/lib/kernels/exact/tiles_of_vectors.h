@@ -35,6 +35,9 @@ template <int64_t lanes, int64_t count, int blocks, int phases, bool wide> class
   using S = int16_t __attribute__((vector_size(blocks * columns * 2)));
   using Twice = int32_t __attribute__((vector_size(blocks * columns * 2)));
   static constexpr int vectors = columns / lanes;
+  /// Vectors of 256 bits add sums that are near each other as f32, as many at a time as registers hold.
+  static constexpr bool nearby = wide && lanes < columns;
+  static constexpr int atOnce = count * vectors < 4 ? count * vectors : 4;
   // As many sums at once as registers hold, but enough for the latency of their additions.
   static constexpr int64_t together = lanes == columns || phases < 3 || count == 1 ? count : 2;
 
@@ -49,7 +52,9 @@ public:
 #pragma clang loop unroll(full)
           for (int r = 0; r < count; r += together)
             made.multiplyGroup(block, g, v, r);
-      if (made.template accumulate<false>(dst, stride))
+      if constexpr (!wide)
+        made.template accumulate<true>(dst, stride);
+      else if (!made.template accumulate<false>(dst, stride))
         made.template accumulate<true>(dst, stride);
     }
   }
@@ -69,6 +74,7 @@ private:
   }
 
   [[gnu::always_inline]] void findExponents() {
+    S before[count], apart{};
     for (int g = 0; g < groups; ++g) {
       S top[count];
       for (int r = 0; r < count; ++r)
@@ -84,10 +90,18 @@ private:
         }
       }
       for (int r = 0; r < count; ++r) {
+        if constexpr (nearby) {
+          if (g % 2) {
+            const S least = __builtin_elementwise_min(top[r], before[r]);
+            apart |= (__builtin_elementwise_max(top[r], before[r]) - least > V::near) & (least > noSum);
+          }
+          before[r] = top[r];
+        }
         top[r] -= lower;
         __builtin_memcpy(tops[g][r], &top[r], sizeof top[r]);
       }
     }
+    areFar = nearby && __builtin_reduce_or(apart);
   }
 
   template <int phase>
@@ -139,10 +153,12 @@ private:
   }
 
   /// Phases and their halves one after another, in each all count and columns: every sum waits for the one before. Sums
-  /// of a phase are held times 2^offset, and the destination too. Returns whether there is a sum that a defect changes;
-  /// then nothing is stored unless it is `careful`.
+  /// of a phase are held times 2^offset, and the destination too. Returns false, and stores nothing, if a sum is
+  /// changed by the defect or has halves that are far apart, unless it is `careful`.
   template <bool careful> [[gnu::always_inline]] bool accumulate(int32_t *dst, int64_t stride) {
-    I held[count][vectors], larger[groups / 2][count][vectors];
+    if (!careful && areFar)
+      return false;
+    I held[count][vectors], larger[groups / 2][count][vectors], least{};
     U most[count][vectors] = {};
     for (int r = 0; r < count; ++r)
       for (int v = 0; v < vectors; ++v) {
@@ -160,39 +176,53 @@ private:
     };
 #pragma clang loop unroll(disable)
     for (int phase = 0; phase < phases; ++phase) {
-      if (phase > 0)
+      if (!wide && phase > 0)
         scale(offsets[phase] - offsets[phase - 1]);
-      for (int g = 0; g < groups; g += 2)
-        for (int r = 0; r < count; ++r)
-          for (int v = 0; v < vectors; ++v) {
-            U here{};
-            held[r][v] = V::template accumulate<wide>(held[r][v], sums[g][phase][r][v], sums[g + 1][phase][r][v],
-                                                      larger[g / 2][r][v], careful ? here : most[r][v]);
-            if constexpr (careful)
-              held[r][v] = V::withDefect(held[r][v], here);
-          }
+#pragma clang loop unroll(full)
+      for (int g = 0; g < groups; g += 2) {
+        // After the last half of a phase, a 32-bit destination gets the scale of the next.
+        const int32_t places = g + 2 < groups ? 0 : (phase + 1 < phases ? offsets[phase + 1] : 0) - offsets[phase];
+        if constexpr (nearby && !careful) {
+#pragma clang loop unroll(full)
+          for (int i = 0; i < count * vectors; i += atOnce)
+            V::template accumulateNear<atOnce>(&held[0][0] + i, &sums[g][phase][0][0] + i,
+                                               &sums[g + 1][phase][0][0] + i, &larger[g / 2][0][0] + i, places, least);
+        } else {
+          for (int r = 0; r < count; ++r)
+            for (int v = 0; v < vectors; ++v) {
+              U here{};
+              held[r][v] = V::template accumulate<wide>(held[r][v], sums[g][phase][r][v], sums[g + 1][phase][r][v],
+                                                        larger[g / 2][r][v], careful ? here : most[r][v], places);
+              if constexpr (wide && careful)
+                held[r][v] = V::withDefect(held[r][v], here);
+            }
+        }
+      }
     }
-    if constexpr (wide && !careful) {
+    if (!wide && phases > 1)
+      scale(-offsets[phases - 1]);
+    if constexpr (nearby && !careful) {
+      if (V::hasDefect(least))
+        return false;
+    } else if constexpr (wide && !careful) {
       I found{};
       for (int r = 0; r < count; ++r)
         for (int v = 0; v < vectors; ++v)
           found |= most[r][v] == ~0u;
       if (__builtin_reduce_or(found))
-        return true;
+        return false;
     }
-    if (phases > 1)
-      scale(-offsets[phases - 1]);
     for (int r = 0; r < count; ++r)
       for (int v = 0; v < vectors; ++v)
         __builtin_memcpy(dst + r * stride + v * lanes, &held[r][v], sizeof(I));
-    return false;
+    return true;
   }
-
   const Left left;
   const Right right;
   alignas(64) int16_t tops[groups][count][blocks * columns];
   F sums[groups][phases][count][vectors];
   I starts[groups][count][vectors]; // of the first phase
+  bool areFar;
 };
 
 template <int64_t lanes, int64_t count, int blocks, int phases, bool wide>
