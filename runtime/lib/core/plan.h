@@ -18,4 +18,12 @@ std::optional<ttmlir::plan::Compute> planComputeOf(const OpCall &call);
 /// The bytes of circular buffers of each core if tensors take this many bytes of its L1.
 int64_t circularBytesWith(const sim::ChipDesc &chip, const OpInfo &info, const OpCall &call, int64_t tensors);
 
+/// A kernel that says itself which circular buffers it has, in place of the rule of its op.
+class OwnCircularBuffers {
+public:
+  virtual ~OwnCircularBuffers() = default;
+  /// Returns their bytes in the L1 of each core.
+  virtual int64_t circularBytes() const = 0;
+};
+
 } // namespace tt::ttnn

@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "binary/generic.h"
-#include "core/circular.h"
 #include "core/deferred.h"
 #include "core/op.h"
+#include "core/plan.h"
 #include "metal/library.h"
 #include "tt/metal/tensors.h"
 #include "tt/sim/chip.h"

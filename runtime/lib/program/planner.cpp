@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "program/planner.h"
-#include "core/circular.h"
 #include "core/deferred.h"
 #include "core/mesh.h"
 #include "core/op.h"
