@@ -63,7 +63,7 @@ struct ConvertD2MToTTNN : tt::impl::ConvertD2MToTTNNBase<ConvertD2MToTTNN> {
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    marked.clear();
+    versions.clear();
     // Addresses are the executor's.
     module.walk([&](memref::AllocOp alloc) {
       if (ttmetal::isDeviceBuffer(alloc.getType()))
@@ -162,31 +162,39 @@ private:
            });
   }
 
-  /// Tells a kernel which of its buffers are the memory of circular buffers, whose ports are its compile-time arguments
-  /// from `first` on. Programs may share a kernel.
-  LogicalResult markRooms(ttmetal::EnqueueProgramOp program, StringAttr name, ArrayRef<int64_t> rooms, int64_t first) {
-    auto kernel = getOperation().lookupSymbol<func::FuncOp>(name);
+  /// Where a kernel finds the buffers that it works in.
+  struct Rooms {
+    SmallVector<int64_t> buffers; // of the program; each is the memory of a circular buffer
+    int64_t first;                // compile-time argument that is the port of the first
+    int64_t ports;                // of the program, which compiled-in operands count before its buffers
+    bool operator==(const Rooms &) const = default;
+  };
+
+  /// Returns the kernel for a program with these rooms. Programs with other rooms that run the same kernel get a copy.
+  FlatSymbolRefAttr kernelFor(FlatSymbolRefAttr symbol, const Rooms &rooms) {
+    auto kernel = getOperation().lookupSymbol<func::FuncOp>(symbol.getAttr());
     if (!kernel)
-      return success();
-    const bool isNew = marked.insert(kernel).second;
-    const auto ports = static_cast<int64_t>(program.getCbPorts().size());
+      return symbol;
+    auto &known = versions[kernel];
+    const auto *found = llvm::find_if(known, [&](const Version &version) { return version.rooms == rooms; });
+    if (found != known.end())
+      return FlatSymbolRefAttr::get(found->kernel);
+    if (!known.empty()) {
+      kernel = kernel.clone();
+      SymbolTable(getOperation()).insert(kernel, std::next(known.front().kernel->getIterator()));
+    }
+    known.push_back({rooms, kernel});
     Builder builder(&getContext());
-    WalkResult result = kernel.walk([&](d2m::GetArgOp get) {
+    kernel.walk([&](d2m::GetArgOp get) {
+      get->removeAttr(portArgumentName);
       const bool isCompiled = get.getResolutionStage() == d2m::ResolutionStage::Compile;
-      const auto *room = llvm::find(rooms, static_cast<int64_t>(get.getOperandIndex()) - (isCompiled ? ports : 0));
-      Attribute argument;
-      if (room != rooms.end() && isa<MemRefType>(get.getType()))
-        argument = builder.getI64IntegerAttr(first + std::distance(rooms.begin(), room));
-      if (!isNew && get->getAttr(portArgumentName) != argument) {
-        program.emitOpError() << "runs @" << name.getValue() << ", which works in operand " << get.getOperandIndex()
-                              << " for one program and not for another one";
-        return WalkResult::interrupt();
-      }
-      if (argument)
-        get->setAttr(portArgumentName, argument);
-      return WalkResult::advance();
+      const int64_t operand = static_cast<int64_t>(get.getOperandIndex()) - (isCompiled ? rooms.ports : 0);
+      if (const auto *room = llvm::find(rooms.buffers, operand);
+          room != rooms.buffers.end() && isa<MemRefType>(get.getType()))
+        get->setAttr(portArgumentName,
+                     builder.getI64IntegerAttr(rooms.first + std::distance(rooms.buffers.begin(), room)));
     });
-    return failure(result.wasInterrupted());
+    return FlatSymbolRefAttr::get(kernel);
   }
 
   /// Numbers of semaphores that kernels use, counted from 0.
@@ -259,8 +267,8 @@ private:
       SmallVector<Attribute> runTime, compileTime;
       if (failed(argumentsOf(args.getRtArgs(), runTime)) || failed(argumentsOf(args.getCtArgs(), compileTime)))
         return failure();
-      if (noc && failed(markRooms(program, symbol.getAttr(), rooms, static_cast<int64_t>(compileTime.size()))))
-        return failure();
+      if (noc)
+        symbol = kernelFor(symbol, {rooms, static_cast<int64_t>(compileTime.size()), firstRoom});
       for (size_t i = 0; noc && i < rooms.size(); ++i)
         compileTime.push_back(ttnn::KernelArgCBBufferIndexAttr::get(context, static_cast<size_t>(firstRoom) + i));
       cores = coresOf(noc ? noc.getCoreRange() : compute.getCoreRange());
@@ -320,8 +328,12 @@ private:
     return success();
   }
 
-  ttcore::TensorMeshAttr mesh;        // over which arguments are distributed
-  DenseMap<Value, Value> tensors;     // of buffers
-  SmallPtrSet<Operation *, 8> marked; // kernels
+  ttcore::TensorMeshAttr mesh;    // over which arguments are distributed
+  DenseMap<Value, Value> tensors; // of buffers
+  struct Version {
+    Rooms rooms;
+    func::FuncOp kernel;
+  };
+  DenseMap<func::FuncOp, SmallVector<Version, 1>> versions; // of data movement kernels
 };
 } // namespace

@@ -254,6 +254,17 @@ def rows_of_rows(b: Any, table: Any, index: Any) -> Any:
     return b.embedding(index, b.embedding(index, table))
 
 
+def assert_bits_of_ttmetal(module: Any, inputs: Any) -> None:
+    """Checks that programs with ttnn-mode have kernels, and the results of target ttmetal."""
+    found, lowered = run(module, inputs, "ttnn-mode=true", METAL)
+    assert generics(lowered)
+    metal = clone(module)
+    passes.run_pass(metal, METAL, "")
+    binary = rt.binary.load_binary_from_bytes(passes.ttmetal_to_flatbuffer_bin(metal), allow_native=True)
+    for shards, others in zip(found, execute(binary, 0, inputs, (1, 1)), strict=True):
+        assert torch.equal(shards[0], others[0])
+
+
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.int32])
 @pytest.mark.parametrize(
     ("build", "shape", "indices", "size"),
@@ -271,13 +282,14 @@ def test_reading_at_indices(build: Build, shape: Any, indices: Any, size: int, d
     module, golden = made(build, [shape, indices], [dtype, torch.int32])
     index = golden.inputs[1].golden_map_tensor_as_torch_tensors()[0]
     index.copy_(torch.arange(index.numel()).reshape(index.shape) * 7 % size)
-    found, lowered = run(module, golden.inputs, "ttnn-mode=true", METAL)
-    assert generics(lowered)
-    metal = clone(module)
-    passes.run_pass(metal, METAL, "")
-    binary = rt.binary.load_binary_from_bytes(passes.ttmetal_to_flatbuffer_bin(metal), allow_native=True)
-    for shards, others in zip(found, execute(binary, 0, golden.inputs, (1, 1)), strict=True):
-        assert torch.equal(shards[0], others[0])
+    assert_bits_of_ttmetal(module, golden.inputs)
+
+
+@pytest.mark.parametrize("shape", [(32, 64), (33, 65)])
+def test_programs_share_kernels_that_one_of_them_works_in(shape: Any) -> None:
+    """Nothing reads the indices of the sort: only its last program has their buffer to itself."""
+    module, golden = made(lambda b, x: b.sort(x, dim=1)[0], [shape], [torch.float32])
+    assert_bits_of_ttmetal(module, golden.inputs)
 
 
 def test_constants_and_ranks_of_programs_of_kernels() -> None:
