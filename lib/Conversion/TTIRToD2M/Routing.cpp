@@ -133,8 +133,8 @@ static SmallVector<Tensor> resultsOf(ttir::MoeExpertTokenRemapOp op, Expressions
   return {kept(isThere, score.reshape({tokens, count})), reduced};
 }
 
-/// Of rows [experts of a chip, tokens, size] and the tokens' experts [tokens, k]: [k, tokens, size], from the first
-/// chip along the axis that has the expert, or zeros.
+/// The rows [k, tokens, size] that tokens get of rows [experts of a chip, tokens, size], by the tokens' experts
+/// [tokens, k]: those of the first chip along the axis that has the expert, or zeros.
 static Tensor combined(Tensor rows, Tensor index, Tensor own, uint32_t axis, Operation *op) {
   Expressions &e = *rows.e;
   const int64_t local = rows.shape()[0], tokens = rows.shape()[1], size = rows.shape()[2];

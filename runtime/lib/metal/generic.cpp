@@ -185,7 +185,7 @@ private:
       if (bytes > free)
         ttnn::fail(call, "operand " + std::to_string(i) + " needs " + std::to_string(bytes) + " bytes of " +
                              (inL1 ? "L1 on each core" : "each DRAM channel") + ", which has " + std::to_string(free) +
-                             " of " + std::to_string(all) + " left beside the operands before it; " +
+                             " of " + std::to_string(all) + " left after the operands before it; " +
                              (inL1 ? "put operands into DRAM, or spread them over more cores" : "divide the tensors"));
       if (inL1)
         l1 -= bytes;

@@ -182,7 +182,7 @@ def test_a_program_of_two_that_does_not_compile(of: str) -> None:
     [
         (
             program(tiles=200),
-            r"operand 1 needs 819200 bytes of L1 on each core, which has \d+ of \d+ left beside the operands before "
+            r"operand 1 needs 819200 bytes of L1 on each core, which has \d+ of \d+ left after the operands before "
             "it; put operands into DRAM, or spread them over more cores",
         ),
         (

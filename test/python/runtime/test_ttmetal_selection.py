@@ -241,7 +241,7 @@ def test_candidates_that_cannot_be_drawn_are_an_error(value: float, k: int, inde
 
 
 def test_draws_are_as_likely_as_the_candidates() -> None:
-    """Of 2,000 users with the same four candidates; the third reaches p, so that the fourth is never drawn."""
+    """Draws for 2,000 users with the same four candidates; the third reaches p, so that the fourth is never drawn."""
     users, chances = 2000, torch.tensor([0.5, 0.3, 0.15, 0.05])
     inputs = [
         chances.log().repeat(users, 1),

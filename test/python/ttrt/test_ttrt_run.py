@@ -409,7 +409,7 @@ def test_check_finds_programs_without_room(ttrt, tmp_path):
     assert found.code == 1
     assert re.search(
         r"op \d+ \(ttnn\.generic\).*: operand \d needs 4194304 bytes of L1 on each core, which has \d+ of \d+ left "
-        "beside the operands before it; put operands into DRAM, or spread them over more cores",
+        "after the operands before it; put operands into DRAM, or spread them over more cores",
         found.err,
     )
     report = json.loads(ttrt("check", path, "--json").out)

@@ -23,7 +23,7 @@ inline constexpr llvm::StringLiteral namesAttr = "ttnn.names";
 /// Discardable attribute of the module: values of the files next to the program, by file name.
 inline constexpr llvm::StringLiteral tensorFilesAttr = "ttnn.tensor_files";
 
-/// What begins and ends a text of several lines in C++, which is printed as it is.
+/// The begin and the end of a text of several lines in C++, which is printed as it is.
 inline constexpr llvm::StringLiteral rawBegin = "R\"kernel(", rawEnd = ")kernel\"";
 
 /// Words that must not name a variable: keywords, and names with a meaning in the language or the library.

@@ -87,7 +87,7 @@ template <class F, class T, int ins> constexpr Run<T> runOf() {
     return run<F, T, ins>;
 }
 
-/// Of light expressions: others take so long that another pass costs little.
+/// The loop that also rounds, of a light expression: others take so long that another pass costs little.
 template <bool exact, class F, int ins> constexpr Run<float> roundedOf() {
   if constexpr (exact && !std::same_as<F, scalars::None> && !HasAnyWidth<F> && !IsGuarded<F>)
     return runOf<Rounded<F>, float, ins>();

@@ -69,7 +69,7 @@ private:
   Values::I least = Values::I{} + INT16_MAX, most = Values::I{} + zeroExponent;
 };
 bool isEmpty(const int16_t *range) { return range[1] == zeroExponent; }
-/// Of some rows that are multiplied together.
+/// The exponents of some rows that are multiplied together.
 struct RowsRange {
   int16_t range[2];
   int64_t empty; // rows
