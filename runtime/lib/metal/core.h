@@ -336,7 +336,8 @@ private:
   /// `bytes` bytes of a ring from this offset on. Fills the pages, but for what is to be written.
   std::byte *ringBytes(Ring &ring, uint32_t offset, uint64_t bytes, bool written) const;
   const std::byte *frontTile(uint32_t cb, uint32_t tile, std::string_view function) const;
-  std::byte *backTile(uint32_t cb, uint32_t page, std::string_view function) const;
+  /// written: all of the tile is, and nothing of it is read before.
+  std::byte *backTile(uint32_t cb, uint32_t page, std::string_view function, bool written) const;
   /// Rows of elements in L1 or in a host buffer.
   struct ElementRows {
     std::byte *at;

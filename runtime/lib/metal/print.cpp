@@ -30,7 +30,8 @@ void KernelRun::printTile(uint32_t cb, uint32_t tile, TileSlice slice) {
   if (!slice.rowStep || !slice.columnStep || slice.rowEnd > side || slice.columnEnd > side)
     fail(function, "takes rows and columns up to 32, with steps of 1 or more");
   // The producer prints its reserved pages, the consumer the available ones.
-  const std::byte *from = tile < ring.waited ? frontTile(cb, tile, function) : backTile(cb, tile, function);
+  const std::byte *from =
+      tile < ring.waited ? frontTile(cb, tile, function) : backTile(cb, tile, function, /*written=*/false);
   Dst::Tile values;
   const bool isFloat = ttnn::isFloat(ring.dtype);
   if (isFloat)

@@ -196,7 +196,7 @@ void KernelRun::packTile(uint32_t index, uint32_t cb, bool outOfOrder, uint32_t 
     fail("pack_tile", "the registers are not there to be packed: tile_regs_wait comes before, tile_regs_release after");
   requireIndex(*this, *dst, index, "pack_tile");
   Ring &to = ring(cb, "pack_tile");
-  std::byte *at = backTile(cb, outOfOrder ? place : to.packed, "pack_tile");
+  std::byte *at = backTile(cb, outOfOrder ? place : to.packed, "pack_tile", !accumulates);
   const Dst::Tile &tile = dst->tiles[index];
   if (accumulates)
     accumulate(tile, to, at, cb);

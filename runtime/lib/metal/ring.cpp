@@ -190,7 +190,7 @@ const std::byte *KernelRun::frontTile(uint32_t cb, uint32_t tile, std::string_vi
   return ringBytes(ring, offsetOf(*this, ring, ring.popped, tile, bytes, function), bytes, false);
 }
 
-std::byte *KernelRun::backTile(uint32_t cb, uint32_t page, std::string_view function) const {
+std::byte *KernelRun::backTile(uint32_t cb, uint32_t page, std::string_view function, bool written) const {
   Ring &ring = this->ring(cb, function);
   const size_t bytes = sim::tileBytes(ring.dtype);
   if (page >= ring.reserved)
@@ -199,7 +199,7 @@ std::byte *KernelRun::backTile(uint32_t cb, uint32_t page, std::string_view func
   if (ring.pageBytes < bytes)
     fail(function, "a page of port " + std::to_string(cb) + " has " + std::to_string(ring.pageBytes) +
                        " bytes, a tile of " + std::string(toString(ring.dtype)) + " " + std::to_string(bytes));
-  return ringBytes(ring, offsetOf(*this, ring, ring.pushed, page, bytes, function), bytes, !accumulates);
+  return ringBytes(ring, offsetOf(*this, ring, ring.pushed, page, bytes, function), bytes, written);
 }
 
 KernelRun::ElementRows KernelRun::frontRows(uint32_t cb, uint64_t bytes, size_t rowBytes,

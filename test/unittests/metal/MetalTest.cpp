@@ -145,6 +145,41 @@ TEST(Metal, KernelsComputeOnRowsOfTheHost) {
   }
 }
 
+/// Reading a page that is not in L1 does not count as writing it.
+TEST(Metal, PrintingPagesOfTheHostKeepsThem) {
+  const Shape shape = {64, 96};
+  const auto x = sampled(shape, DataType::Float32);
+  const auto device = runtime::openMeshDevice();
+  const std::string print = "DPRINT << TSLICE(out, 0, (SliceRange{0, 1, 1, 0, 1, 1}));\n    ";
+  for (const std::string before : {"untilize_block(", "cb_push_back"}) {
+    MetalBuilder builder;
+    const auto reorder = [&](const std::string &function, const std::string &source, const MetalBuffer &from,
+                             const MetalBuffer &to) {
+      builder.program(
+          {from, to},
+          {filled(0, from.pages), {function, source, true, true, false, {0, 1}, {2, 3}, {}}, drained(1, to.pages)});
+      builder.deallocate(from);
+    };
+    const auto host = builder.input(shape);
+    const auto rows = builder.device(shape, DataType::Float32, false);
+    builder.write(host, rows);
+    const auto tiled = builder.device(shape, DataType::Float32, true);
+    reorder("tilize", reorderSource("tilize"), rows, tiled);
+    const auto to = builder.device(shape, DataType::Float32, false);
+    std::string source = reorderSource("untilize");
+    source.insert(source.find(before), print);
+    reorder("untilize", source, tiled, to);
+    const auto result = builder.alloc(shape);
+    builder.read(to, result);
+    builder.deallocate(to);
+    const auto binary = builder.load({result});
+    expectSameBits(runtime::submit(device, binary, 0, {x})[0], x);
+    runtime::setPerfRecording(true);
+    expectSameBits(runtime::submit(device, binary, 0, {x})[0], x);
+    runtime::setPerfRecording(false);
+  }
+}
+
 TEST(Metal, EveryTileOpHasTheBitsOfTtnn) {
   const Shape shape = {33, 40};
   for (const TileRow &row : tileRows)
