@@ -121,6 +121,14 @@ TEST(WinogradWeights, AreTransformedUnlessTheyAreFarApart) {
     w.set(9 * 32 * 39 + 4, value);
     EXPECT_TRUE(both(c, x, w).isSame()) << value;
   }
+  // One channel whose other elements are small, though another channel is not.
+  for (const double others : {1e-3, 1.0}) {
+    Value w = plain;
+    for (size_t o = 0; o < 40; ++o)
+      for (size_t t = 0; t < 9; ++t)
+        w.set((o * 32 + 3) * 9 + t, t == 4 ? 1.0 : others);
+    EXPECT_EQ(both(c, x, w).isSame(), others < 1 || units() < Units::AVX2) << others;
+  }
   // An output that is its input, or none: exact in both ways, or direct.
   Value shifts(f32, c.filter());
   for (size_t o = 0; o < 32; ++o)
@@ -129,6 +137,13 @@ TEST(WinogradWeights, AreTransformedUnlessTheyAreFarApart) {
   for (size_t pixel = 0; pixel < 14 * 14; ++pixel)
     for (size_t o = 0; o < 40; ++o)
       ASSERT_EQ(found.get(pixel * 40 + o), o < 32 ? x.get(pixel * 32 + o) : 0.0);
+}
+
+TEST(WinogradSizes, OfHalfTilesAreMultipliedDirectly) {
+  for (const ConvolutionCase &c : {caseOf(1, 100, 1, 32, 32), caseOf(100, 1, 1, 32, 32), caseOf(3, 3, 32, 32, 32)}) {
+    const Value x = random(f32, c.images(c.sizes, c.in), -1, 1, 1), w = random(f32, c.filter(), -1, 1, 2);
+    EXPECT_TRUE(both(c, x, w).isSame());
+  }
 }
 
 TEST(WinogradWeights, ThatAreWholeNumbersGiveExactSums) {

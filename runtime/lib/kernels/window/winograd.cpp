@@ -5,11 +5,12 @@
 // to 4x4 places (Winograd's F(2x2, 3x3)), where 16 products for each pair of channels take the place of 36: at each
 // place, the tiles by the channels are a matrix that is multiplied with one of the weights.
 //
-// The sums of a place mix all pixels of a tile, so a result has an error relative to the largest of them, and a NaN
-// spreads over its tile. Tiles are therefore only computed in this way if the values in their middle, which all windows
-// contain, are not much smaller than the others, all values are finite, and nothing can overflow. A run whose images
-// have other values convolves them directly, and so do weights some of whose elements are much smaller than others in
-// all channels: edge filters, for example.
+// A sum of a place has pixels of a window with all signs, so a result has an error relative to the largest pixel and
+// the largest element of its window in each channel, not to their products, and Inf - Inf can take the place of Inf.
+// Images are therefore only convolved in this way if all values are finite, nothing can overflow, and in each tile the
+// values in the middle, which all of its windows contain, are not much smaller than the others; and weights only if no
+// element of the window is much smaller than another in all channels of an output, and in no channel that counts most
+// elements are: edge filters, for example. Other images and weights are convolved directly.
 //
 //===----------------------------------------------------------------------===//
 
@@ -47,6 +48,7 @@ uint32_t magnitudeOf(uint16_t bf16) { return uint32_t(bf16 & 0x7fff) << 16; }
 float floatOf(float x) { return x; }
 float floatOf(uint16_t bf16) { return std::bit_cast<float>(uint32_t(bf16) << 16); }
 
+bool lessInMagnitude(float x, float y) { return magnitudeOf(x) < magnitudeOf(y); }
 bool isMuchSmaller(uint32_t bits, uint32_t than) { return (than >> 23) > (bits >> 23) + mostApart; }
 
 /// The bounds that weights set to images; they follow the panels.
@@ -54,18 +56,31 @@ struct Limits {
   uint32_t largest; // the bits of the largest magnitude that a pixel may have
 };
 
+/// Whether most elements of a window are much smaller than the largest one.
+bool isSparse(const float *window) {
+  uint32_t sorted[taps];
+  std::ranges::transform(std::span(window, taps), sorted, [](float x) { return magnitudeOf(x); });
+  std::ranges::nth_element(sorted, sorted + taps / 2);
+  return isMuchSmaller(sorted[taps / 2], *std::max_element(sorted + taps / 2, sorted + taps));
+}
+
 /// The largest magnitude of all weights [out, channels, 3, 3] if they can be transformed.
 std::optional<float> largestWeight(const float *weights, int64_t out, int64_t channels) {
   constexpr uint32_t least = 27 << 23; // 2^-100: smaller ones lose bits when they are transformed
   uint32_t all = 0;
   for (int64_t o = 0; o < out; ++o) {
     uint32_t largest[taps] = {};
+    const float *const windows = weights;
     for (int64_t c = 0; c < channels; ++c, weights += taps)
       for (int64_t t = 0; t < taps; ++t)
         largest[t] = std::max(largest[t], magnitudeOf(weights[t]));
     const auto [low, high] = std::ranges::minmax(largest);
     if (high >= 0x7f800000 || (high > 0 && high < least) || isMuchSmaller(low, high))
       return std::nullopt;
+    for (const float *window = windows; window < weights; window += taps)
+      if (!isMuchSmaller(magnitudeOf(*std::max_element(window, window + taps, lessInMagnitude)), high) &&
+          isSparse(window))
+        return std::nullopt;
     all = std::max(all, high);
   }
   return std::bit_cast<float>(all);
@@ -357,7 +372,10 @@ bool suits(const OpCall &call, const Convolution &c) {
   if (c.window.axes.size() != 2 || !std::ranges::all_of(c.window.axes, isPlain) || !isFloat(0) || !isFloat(1) ||
       c.window.channels < fewChannels || c.out < fewChannels || !library::constantOperand(call, 1))
     return false;
-  return c.window.batch * ceilDivide(c.window.axes[0].out, 2) * ceilDivide(c.window.axes[1].out, 2) >= fewTiles;
+  const int64_t results = c.window.axes[0].out * c.window.axes[1].out,
+                tiles = ceilDivide(c.window.axes[0].out, 2) * ceilDivide(c.window.axes[1].out, 2);
+  // Where tiles reach beyond the image, there may be as many products as without them.
+  return c.window.batch * tiles >= fewTiles && 10 * places * tiles <= 7 * taps * results;
 }
 
 /// The weights in panels, followed by Limits; empty if they have to be convolved directly.
