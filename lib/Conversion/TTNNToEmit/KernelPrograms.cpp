@@ -212,7 +212,13 @@ FailureOr<std::string> KernelWriter::buffer(ttnn::KernelCBAttr attr) {
   if (attr.getFormats().size() == 1 && first.getDtype() == layout->getDataType() &&
       first.getPageSize() == (layout->isTiled() ? tile : row))
     return descriptor;
-  const std::string name = "cb_" + index;
+  // Others of this index are on other cores.
+  std::string name = "cb_" + index;
+  const auto others = llvm::count_if(statements, [&](StringRef statement) {
+    return statement.consume_front(name) && (statement.starts_with(".") || statement.starts_with("_"));
+  });
+  if (others)
+    name += "_" + std::to_string(others);
   statements.push_back((isPython() ? "" : path("CBDescriptor") + " ") + name + " = " + descriptor);
   statements.push_back(name + ".format_descriptors = " + listed);
   return name;

@@ -30,20 +30,20 @@ static const llvm::StringSet<> &reservedWords(emit::Language language) {
       "str",      "sum",       "super", "tuple", "type",   "vars",     "zip",     "ttnn",   "Path",  "TENSORS",
       "main",     "MESH_SHAPE"};
   static const llvm::StringSet<> cpp = {
-      "alignas",     "alignof",   "and",        "and_eq",    "asm",      "auto",         "bitand",
-      "bitor",       "bool",      "break",      "case",      "catch",    "char",         "char8_t",
-      "char16_t",    "char32_t",  "class",      "compl",     "concept",  "const",        "consteval",
-      "constexpr",   "constinit", "const_cast", "continue",  "co_await", "co_return",    "co_yield",
-      "decltype",    "default",   "delete",     "do",        "double",   "dynamic_cast", "else",
-      "enum",        "explicit",  "export",     "extern",    "false",    "float",        "for",
-      "friend",      "goto",      "if",         "inline",    "int",      "long",         "mutable",
-      "namespace",   "new",       "noexcept",   "not",       "not_eq",   "nullptr",      "operator",
-      "or",          "or_eq",     "private",    "protected", "public",   "register",     "reinterpret_cast",
-      "requires",    "return",    "short",      "signed",    "sizeof",   "static",       "static_assert",
-      "static_cast", "struct",    "switch",     "template",  "this",     "thread_local", "throw",
-      "true",        "try",       "typedef",    "typeid",    "typename", "union",        "unsigned",
-      "using",       "virtual",   "void",       "volatile",  "wchar_t",  "while",        "xor",
-      "xor_eq",      "std",       "ttnn",       "tensors",   "main"};
+      "alignas", "alignof", "and", "and_eq", "asm", "auto", "bitand", "bitor", "bool", "break", "case", "catch", "char",
+      "char8_t", "char16_t", "char32_t", "class", "compl", "concept", "const", "consteval", "constexpr", "constinit",
+      "const_cast", "continue", "co_await", "co_return", "co_yield", "decltype", "default", "delete", "do", "double",
+      "dynamic_cast", "else", "enum", "explicit", "export", "extern", "false", "float", "for", "friend", "goto", "if",
+      "inline", "int", "long", "mutable", "namespace", "new", "noexcept", "not", "not_eq", "nullptr", "operator", "or",
+      "or_eq", "private", "protected", "public", "register", "reinterpret_cast", "requires", "return", "short",
+      "signed", "sizeof", "static", "static_assert", "static_cast", "struct", "switch", "template", "this",
+      "thread_local", "throw", "true", "try", "typedef", "typeid", "typename", "union", "unsigned", "using", "virtual",
+      "void", "volatile", "wchar_t", "while", "xor", "xor_eq", "std", "ttnn", "tensors", "main", "tt", "TTNN_PROGRAM",
+      // Of the C library: macros, types and variables.
+      "EOF", "NULL", "errno", "stdin", "stdout", "stderr", "environ", "timezone", "daylight", "optarg", "optind",
+      "opterr", "optopt", "signgam", "size_t", "ssize_t", "time_t", "clock_t", "FILE", "int8_t", "int16_t", "int32_t",
+      "int64_t", "uint8_t", "uint16_t", "uint32_t", "uint64_t", "intptr_t", "uintptr_t", "ptrdiff_t", "off_t", "pid_t",
+      "div_t", "assert", "INFINITY", "NAN"};
   return language == emit::Language::Python ? python : cpp;
 }
 
