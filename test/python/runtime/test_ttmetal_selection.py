@@ -26,8 +26,8 @@ def submitted(metal: Any, inputs: Sequence[torch.Tensor]) -> list[torch.Tensor]:
     return [torch.from_dlpack(rt.runtime.to_host(output)[0]) for output in outputs]
 
 
-def results(build: Build, inputs: Sequence[torch.Tensor]) -> list[torch.Tensor]:
-    """Results of one function on the cores."""
+def results(build: Build, inputs: Sequence[torch.Tensor], library: bool = False) -> list[torch.Tensor]:
+    """Results of one function on the cores; with library, on target ttnn."""
 
     def module(builder: Any) -> None:
         def f(*arguments: Any) -> Any:
@@ -36,8 +36,8 @@ def results(build: Build, inputs: Sequence[torch.Tensor]) -> list[torch.Tensor]:
         builder.func([tuple(x.shape) for x in inputs], [x.dtype for x in inputs])(f)
 
     built, _ = build_module(module, "ttir")
-    metal, _ = binaries(built)
-    return submitted(metal, inputs)
+    metal, ttnn = binaries(built)
+    return submitted(ttnn if library else metal, inputs)
 
 
 def same(found: torch.Tensor, expected: torch.Tensor) -> None:
@@ -270,6 +270,15 @@ def test_pixels_are_repeated_or_interpolated() -> None:
     same(nearest, x.repeat_interleave(2, dim=1).repeat_interleave(3, dim=2))
     channels_first = torch.nn.functional.interpolate(x.permute(0, 3, 1, 2), scale_factor=(2.0, 3.0), mode="bilinear")
     torch.testing.assert_close(between, channels_first.permute(0, 2, 3, 1), rtol=1e-5, atol=1e-5)
+
+
+def test_interpolation_keeps_large_pixels() -> None:
+    """A difference of two of them would overflow, or be that of infinities."""
+    x = torch.tensor([[3e38, -3e38, 1.0], [3e38, 3e38, 2.0], [4.0, 5.0, float("inf")]]).reshape(1, 3, 3, 1)
+    expected = torch.nn.functional.interpolate(x.permute(0, 3, 1, 2), scale_factor=2.0, mode="bilinear")
+    for library in (False, True):
+        (found,) = results(lambda b, x: b.upsample2d(x, scale_factor=[2, 2], mode="bilinear"), [x], library)
+        torch.testing.assert_close(found, expected.permute(0, 2, 3, 1), rtol=1e-6, atol=0, equal_nan=True)
 
 
 @pytest.mark.parametrize("index", [4, -1, 2**31 - 1], ids=["behind", "before", "far"])

@@ -64,9 +64,10 @@ std::unique_ptr<Kernel> makeUpsample(const OpCall &call) {
                  static_cast<size_t>(c) * inBytes,
              corner[k], n);
       for (size_t i = 0; i < n; ++i) {
-        const float top = corner[0][i] + (corner[1][i] - corner[0][i]) * horizontal.share;
-        const float bottom = corner[2][i] + (corner[3][i] - corner[2][i]) * horizontal.share;
-        corner[0][i] = top + (bottom - top) * vertical.share;
+        // A difference of pixels could overflow, or be that of infinities.
+        const auto between = [](float low, float high, float share) { return low * (1 - share) + high * share; };
+        corner[0][i] = between(between(corner[0][i], corner[1][i], horizontal.share),
+                               between(corner[2][i], corner[3][i], horizontal.share), vertical.share);
       }
       store(corner[0], to + static_cast<size_t>(c) * outBytes, n);
     }
