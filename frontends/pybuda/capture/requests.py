@@ -28,6 +28,14 @@ EPOCH_BREAK, FUSION_GROUP, GRID = "ttcore.epoch_break", "ttcore.fusion_group", "
 CUT, CUT_WINDOW = "ttcore.cut", "ttcore.cut_window"
 
 
+def is_cut(node: Any) -> bool:
+    """Returns whether a node of a fracture group is (op, -2 for rows or -1 for columns, factor)."""
+    if not isinstance(node, tuple | list) or len(node) != 3:
+        return False
+    name, dimension, factor = node
+    return isinstance(name, str) and type(dimension) is type(factor) is int and dimension in (-1, -2) and factor > 0
+
+
 def requested_names(config: CompilerConfig) -> set[str]:
     """Returns names that the configuration has something to say about: these ops stay as they are."""
     found = set(config.op_overrides) | set(config.op_names_dont_fuse) | set(config.op_intermediates_to_save)
@@ -38,7 +46,7 @@ def requested_names(config: CompilerConfig) -> set[str]:
     for source, readers, _ in config.buffering_nops:
         found |= {source, *readers}
     for nodes, _ in config.fracture_groups:
-        found |= {name for name, *_ in nodes}
+        found |= {node[0] for node in nodes if is_cut(node)}
     return found
 
 
@@ -152,8 +160,7 @@ def cuts_of(config: CompilerConfig, chips: Sequence[int]) -> Iterable[tuple[str,
         if bad := [x for x in chip_ids if x not in chips]:
             raise PlacementError(f"insert_fracture_group: chip {bad[0]} is none of the device's, {list(chips)}")
         for node in nodes:
-            right = isinstance(node, tuple | list) and len(node) == 3 and isinstance(node[0], str)
-            if not right or node[1] not in (-1, -2) or not isinstance(node[2], int) or node[2] < 1:
+            if not is_cut(node):
                 raise PlacementError(
                     f"insert_fracture_group has {node!r}; expected (op, -2 for rows or -1 for columns, factor)"
                 )

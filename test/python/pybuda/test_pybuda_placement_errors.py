@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -182,6 +183,13 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: config.insert_fracture_group([("product", "rows", 2)]),
         r"insert_fracture_group has \('product', 'rows', 2\); expected \(op, -2 for rows or -1 for columns, factor\)",
     ),
+    **{
+        f"a fracture of {node!r}": (
+            lambda node=node: config.insert_fracture_group([node]),
+            rf"insert_fracture_group has {re.escape(repr(node))}; expected \(op, -2 for rows",
+        )
+        for node in ((), (None, -1, 2), (["product"], -1, 2), ("product", -1, True), ("product", -1.0, 2))
+    },
     "a fracture that does not divide": (
         lambda: config.insert_fracture_group([("product", -2, 2)]),
         r"insert_fracture_group: dimension -2 of op 'product' has size 96; expected a multiple of 2 tiles \(64\)",

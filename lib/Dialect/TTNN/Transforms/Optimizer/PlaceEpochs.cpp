@@ -130,8 +130,9 @@ private:
                                     << entry << "'; expected one place of an op";
       PlaceRequest &request = found->second;
       request.isTransposed = parts.size() == 3 && parts[2] == "transposed";
-      if (name.empty() || parts.size() > 3 || (parts.size() == 3 && !parts[2].empty() && !request.isTransposed) ||
-          !areNumbers(parts[0], request.grid, 1) || (parts.size() > 1 && !areNumbers(parts[1], request.core, 0)))
+      if (name.empty() || value.trim(':').empty() || parts.size() > 3 ||
+          (parts.size() == 3 && !parts[2].empty() && !request.isTransposed) || !areNumbers(parts[0], request.grid, 1) ||
+          (parts.size() > 1 && !areNumbers(parts[1], request.core, 0)))
         return module.emitOpError() << "ttnn-place-epochs: overrides has '" << entry
                                     << "'; expected NAME=ROWSxCOLUMNS:ROWxCOLUMN:transposed, such as relu=2x4:1x0";
     }

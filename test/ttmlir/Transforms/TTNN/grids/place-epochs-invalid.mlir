@@ -17,6 +17,8 @@
 // TEXT: error: 'builtin.module' op ttnn-place-epochs: overrides has 'a=2'; expected NAME=ROWSxCOLUMNS:ROWxCOLUMN:transposed, such as relu=2x4:1x0
 // RUN: not ttmlir-opt %s --ttnn-place-epochs="overrides=a=2x2:0x0:turned" 2>&1 | FileCheck %s --check-prefix=WORD
 // WORD: overrides has 'a=2x2:0x0:turned'; expected
+// RUN: not ttmlir-opt %s --ttnn-place-epochs="overrides=a=" 2>&1 | FileCheck %s --check-prefix=EMPTY
+// EMPTY: overrides has 'a='; expected
 // RUN: not ttmlir-opt %s --ttnn-place-epochs="overrides=a=0x2" 2>&1 | FileCheck %s --check-prefix=ZERO
 // ZERO: overrides has 'a=0x2'; expected
 // RUN: not ttmlir-opt %s --ttir-to-ttnn-backend-pipeline="enable-epochs=true epoch-overrides=a=2x2,b=1x1,a=2x4" 2>&1 | FileCheck %s --check-prefix=TWICE
