@@ -20,17 +20,22 @@ def device() -> Any:
     return rt.runtime.open_mesh_device(options)
 
 
-def compiled(build: Callable[..., Any], pipeline_options: Sequence[str] = ()) -> Any:
+def compiled(build: Callable[..., Any], pipeline_options: Sequence[str] = (), target: str = "ttnn") -> Any:
     """The flatbuffer of what `build(builder)` makes."""
     module, builder = build_module(build, "ttir")
-    binary, *_ = compile_ttir_module_to_flatbuffer(module, builder, pipeline_options=list(pipeline_options))
+    binary, *_ = compile_ttir_module_to_flatbuffer(
+        module, builder, target=target, pipeline_options=list(pipeline_options)
+    )
     return binary
 
 
-def runner(binary: Any, inputs: Sequence[torch.Tensor]) -> Callable[[], list[Any]]:
+def runner(binary: Any, inputs: Sequence[torch.Tensor], on_host: bool = False) -> Callable[[], list[Any]]:
     """Runs program 0. The inputs are on the device before, in the layout that the program wants, so that a run copies
-    nothing from or to the host that the program does not say."""
-    placed = convert_input_layouts(device(), [host_tensor(tensor) for tensor in inputs], fbb=binary, program_index=0)
+    nothing from or to the host that the program does not say. on_host: they stay on the host, as target ttmetal wants
+    them."""
+    placed = [host_tensor(tensor) for tensor in inputs]
+    if not on_host:
+        placed = convert_input_layouts(device(), placed, fbb=binary, program_index=0)
     return lambda: rt.runtime.submit(device(), binary, 0, placed)
 
 

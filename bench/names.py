@@ -9,3 +9,5 @@ JAX_CPU = "JAX CPU"
 # Compared on ONNX files.
 ONNXRUNTIME = "onnxruntime"
 PEERS = (EAGER, INDUCTOR, OPENVINO, ONEDNN)
+# The same program on the other target.
+TTNN = "target ttnn"

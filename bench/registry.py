@@ -12,6 +12,7 @@ MODULES = tuple(
     f"bench.{name}"
     for name in (
         "kernels",
+        "cores",
         "native",
         "models",
         "by_hand",

@@ -14,20 +14,20 @@ from typing import Any
 
 import torch
 
-from .comparing import DTYPES
-from .device import compiled
-from .harness import Absent, Measure, Outcome, Settings
-from .models import ZOO
-from .names import EAGER
+from ..comparing import DTYPES
+from ..device import compiled
+from ..harness import Absent, Measure, Outcome, Settings
+from ..models import ZOO
+from ..names import EAGER
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 EXPECTED = "<= 1.3"
 
 
 def child(*words: str) -> dict[str, Any]:
-    """Returns the results of `python -m bench.memory_child`."""
+    """Returns the results of `python -m bench.memory.child`."""
     done = subprocess.run(
-        [sys.executable, "-m", "bench.memory_child", *words], capture_output=True, text=True, cwd=ROOT, check=False
+        [sys.executable, "-m", "bench.memory.child", *words], capture_output=True, text=True, cwd=ROOT, check=False
     )
     if done.returncode:
         raise RuntimeError(done.stderr.strip().rpartition("\n")[2] or f"ended with {done.returncode}")
@@ -52,7 +52,7 @@ def measured(name: str, dtype: str, work: Sequence[str], what: str, expected: st
 
 def memory(model: str, settings: Settings) -> Iterator[Outcome]:
     """Over what the process had before it touched the network, but for the code of shared libraries (see
-    memory_child.py); activations: inputs, outputs, and what our plan of memory holds at once."""
+    child.py); activations: inputs, outputs, and what our plan of memory holds at once."""
     network, inputs = ZOO[model].make()
     for dtype, kind in DTYPES.items():
         with tempfile.TemporaryDirectory() as folder:

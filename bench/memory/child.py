@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The process that memory.py measures. Prints what it found as JSON: bytes of peak, weights and activations.
 
-usage: python -m bench.memory_child run FLATBUFFER | code FLATBUFFER | torch NETWORK FLATBUFFER MODEL DTYPE
+usage: python -m bench.memory.child run FLATBUFFER | code FLATBUFFER | torch NETWORK FLATBUFFER MODEL DTYPE
                                     | compile MODEL DTYPE | torch-compile MODEL DTYPE
 
 A peak is what the process had at its most, over what it had before it touched the network: values (weights in every
@@ -149,8 +149,8 @@ def needed(path: str) -> dict[str, int]:
 def torch_eager(network: str, path: str, model: str, dtype: str) -> dict[str, int]:
     import torch
 
-    from .comparing import DTYPES
-    from .models import ZOO
+    from ..comparing import DTYPES
+    from ..models import ZOO
 
     kind = DTYPES[dtype]
     inputs = [x.to(kind) if x.is_floating_point() else x for x in ZOO[model].inputs(**ZOO[model].full[1])]
@@ -171,8 +171,8 @@ def compile_model(model: str, dtype: str) -> dict[str, int]:
     from builder.base.builder_apis import build_module
     from ttmlir import passes
 
-    from .comparing import DTYPES
-    from .models import ZOO
+    from ..comparing import DTYPES
+    from ..models import ZOO
 
     kind = DTYPES[dtype]
     network, inputs = ZOO[model].make()
@@ -197,7 +197,7 @@ def torch_compile(model: str, dtype: str) -> dict[str, int]:
     import torch_zoo
     from ttmlir.chips import default_device
 
-    from .comparing import DTYPES
+    from ..comparing import DTYPES
 
     with torch.no_grad():
         small, inputs = torch_zoo.make(model, small=True, dtype=DTYPES[dtype])
