@@ -18,7 +18,7 @@ from builder.base.builder_runtime import execute_fb
 from builder.base.errors import TTBuilderCompileException, TTBuilderRuntimeException
 from builder.execution.verdicts import Verdict, compare_shards
 from builder.ttir.ttir_builder import TTIRBuilder
-from op_cases import TABLE, called, clone, device, execute, operand_types
+from op_cases import DTYPES, TABLE, called, clone, device, execute, operand_types
 from op_rows import Case
 from ttmlir import passes
 from ttrt.__main__ import main as ttrt
@@ -209,14 +209,7 @@ def test_casts_and_integer_bounds() -> None:
     check_same_bits(built, builder, ["f"])
 
 
-DRAWN = {
-    "f32": torch.float32,
-    "bf16": torch.bfloat16,
-    "i32": torch.int32,
-    "u32": torch.uint32,
-    "u16": torch.uint16,
-    "u8": torch.uint8,
-}
+DRAWN = {name: dtype for name, dtype in DTYPES.items() if dtype != torch.bool}
 
 
 @pytest.mark.parametrize("dtype", DRAWN)

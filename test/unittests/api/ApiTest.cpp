@@ -3,6 +3,7 @@
 
 #include <ttnn/ttnn.hpp>
 
+#include "../runtime/ErrorOf.h"
 #include "tt/runtime/runtime.h"
 #include "tt/ttnn/call.h"
 
@@ -15,6 +16,7 @@
 #include <thread>
 
 using namespace tt;
+using tt::test::errorOf;
 using tt::ttnn::DataType;
 using tt::ttnn::Layout;
 using tt::ttnn::Tensor;
@@ -25,15 +27,6 @@ using Floats = std::vector<float>;
 
 Tensor tensor(Shape shape, const Floats &values) { return ttnn::from_vector(values, shape, DataType::FLOAT32); }
 Floats values(const Tensor &t) { return ttnn::to_vector(t); }
-
-template <class F> std::string errorOf(F f) {
-  try {
-    f();
-  } catch (const Error &error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 /// A file that goes with the test.
 struct File {

@@ -3,6 +3,7 @@
 
 #include <ttnn/generic_op.hpp>
 
+#include "../runtime/ErrorOf.h"
 #include "tt/ttnn/trace.h"
 
 #include <gtest/gtest.h>
@@ -13,6 +14,7 @@
 
 using namespace tt;
 using namespace tt::tt_metal;
+using tt::test::errorOf;
 using tt::ttnn::DataType;
 using tt::ttnn::Layout;
 using tt::ttnn::Tensor;
@@ -61,15 +63,6 @@ ProgramDescriptor sum(const Tensor &a, const Tensor &b, const Tensor &out) {
   return {.kernels = {signal(), compute},
           .cbs = {cb_descriptor_from_sharded_tensor(0, a), cb_descriptor_from_sharded_tensor(1, b, 0, 2048, pair),
                   cb_descriptor_from_sharded_tensor(16, out)}};
-}
-
-template <class F> std::string errorOf(F f) {
-  try {
-    f();
-  } catch (const Error &error) {
-    return error.what();
-  }
-  return "no error";
 }
 
 #define EXPECT_TEXT(found, text)                                                                                       \

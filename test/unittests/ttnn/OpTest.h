@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "../runtime/ErrorOf.h"
 #include "../runtime/ThreadRanks.h"
 #include "tt/parallel.h"
 #include "tt/ttnn/kernel.h"
@@ -293,13 +294,6 @@ inline void expectNear(const Value &found, const std::vector<double> &expected, 
 inline void expectEqual(const Value &found, const std::vector<double> &expected) { expectNear(found, expected, 0, 0); }
 
 /// The message of the OpError that f throws.
-inline std::string errorOf(const std::function<void()> &f) {
-  try {
-    f();
-  } catch (const OpError &error) {
-    return error.what();
-  }
-  return "no error";
-}
+template <class F> std::string errorOf(F f) { return tt::test::errorOf<OpError>(f); }
 
 } // namespace tt::ttnn::test
