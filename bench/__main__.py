@@ -12,7 +12,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from rich.console import Console
-from ttrt.usage import version
+from ttrt.usage import ShowVersion
 
 from .harness import Absent, Lock, Outcome, Profile, Settings
 from .isolated import Died, Isolated, own_peak
@@ -62,7 +62,7 @@ def parser(peers: tuple[str, ...]) -> argparse.ArgumentParser:
         "--module", action="append", metavar="NAME", help="take a Python module's BENCHMARKS instead; repeatable"
     )
     parser.add_argument("--output", type=Path, default=FOLDER, help="folder of the results (default: bench)")
-    parser.add_argument("--version", action="version", version=f"%(prog)s {version()}")
+    parser.add_argument("--version", action=ShowVersion)
     return parser
 
 

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -13,22 +14,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 INSTALL = "pip install 'ttmlir[torch]'"
-# Types that values are requested. Without PyTorch, no value is of them.
-TYPES = ("Tensor", "dtype", "Size")
+# Types that values are tested for. While PyTorch is not loaded, no value is of them, and the question loads nothing.
+TYPES = {name: type(name, (), {"__module__": "torch"}) for name in ("Tensor", "dtype", "Size")}
 
 
 class _Torch(ModuleType):
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
+        if name in TYPES and "torch" not in sys.modules:
+            return TYPES[name]
         try:
             value = getattr(import_module("torch"), name)
         except ModuleNotFoundError as error:
             if error.name != "torch":
                 raise
-            if name not in TYPES:
-                raise ModuleNotFoundError(f"this needs PyTorch: {INSTALL}", name="torch") from None
-            value = type(name, (), {"__module__": "torch"})
+            raise ModuleNotFoundError(f"this needs PyTorch: {INSTALL}", name="torch") from None
         setattr(self, name, value)
         return value
 

@@ -41,8 +41,16 @@ _RESULT_PARAMETERS = {
 # Functions whose parameter for a tensor that the result is written to stands before those that are given by name.
 _INTO_BY_PLACE = ("full", "to_memory_config")
 _NOT_DEFAULTED = ("dtype", "layout", "memory_config")
-# What defaults are written with.
+# Defaults by the name that they are written with.
 _DEFAULT_VALUES = {"DataType": DataType, "Layout": Layout, "DRAM_MEMORY_CONFIG": DRAM_MEMORY_CONFIG}
+
+
+# The names in the source of a function that are the same for all.
+_SHARED = {
+    **{name: value for module in (enums, modes) for name, value in vars(module).items() if name[0].isupper()},
+    **_DEFAULT_VALUES,
+    "inf": inf,
+}
 
 
 def place_functions(package: ModuleType, functions: Mapping[str, Callable[..., Any]]) -> None:
@@ -74,7 +82,7 @@ def make_function(function: Function) -> Callable[..., Any]:
     into = function.into
     call: Callable[..., Any] = function.caller  # type: ignore[assignment]
     call_into: Callable[..., Any] = function.caller_into  # type: ignore[assignment]
-    extras = extras_of(function.name, [p.name for p in function.parameters])
+    extras = _extras(function)
     defaults = {each: _extra_default(function, each, extra) for each, extra in extras.items()}
     given_by_name = [each for each, extra in extras.items() if not extra.by_place]
     source = f"{signature(function, as_called=True)}\n"
@@ -114,13 +122,10 @@ def make_function(function: Function) -> Callable[..., Any]:
 
     path = function.name.rpartition(".")[0]
     namespace: dict[str, Any] = {
-        **{name: getattr(enums, name) for name in vars(enums) if name[0].isupper()},
-        **{name: getattr(modes, name) for name in vars(modes) if name[0].isupper()},
+        **_SHARED,
         **{f"_{name}": default for name, default in defaults.items()},
         "_extended": call_extended,
         "_prepare": form.prepare,
-        **_DEFAULT_VALUES,
-        "inf": inf,
         "_call": call,
         "_call_into": call_into,
         "_given": given,
@@ -135,6 +140,10 @@ def make_function(function: Function) -> Callable[..., Any]:
     if required := _required(function, extras):
         demands(*required)(result)
     return result
+
+
+def _extras(function: Function) -> Mapping[str, Extra]:
+    return extras_of(function.name, tuple(p.name for p in function.parameters))
 
 
 def _replaced(function: Function, extras: Mapping[str, Extra]) -> set[str]:
@@ -159,7 +168,7 @@ def signature(function: Function, as_called: bool = False) -> str:
     Args:
         as_called: what may be absent in some form of a call has a default, also where it is shown as required.
     """
-    extras = extras_of(function.name, [p.name for p in function.parameters])
+    extras = _extras(function)
     result = "Any" if any(name.startswith("return_") for name in extras) else result_type(function)
     return f"def {function.name.rpartition('.')[2]}({', '.join(_parameters(function, as_called))}) -> {result}:"
 
@@ -167,7 +176,7 @@ def signature(function: Function, as_called: bool = False) -> str:
 def other_forms(function: Function) -> Iterator[str]:
     """Returns the signatures of the other forms of a call."""
     form = PREPARED.get(function.name, Prepared())
-    extras = extras_of(function.name, [p.name for p in function.parameters])
+    extras = _extras(function)
     shown = list(_parameters(function, as_called=False))
     named = shown[shown.index("*") + 1 :] if "*" in shown else []
     for plain in form.forms:
@@ -179,7 +188,7 @@ def other_forms(function: Function) -> Iterator[str]:
 
 
 def _parameters(function: Function, as_called: bool) -> Iterator[str]:
-    extras = extras_of(function.name, [p.name for p in function.parameters])
+    extras = _extras(function)
     optional = {*extras, *PREPARED.get(function.name, Prepared()).optional}
     required = set() if as_called else _required(function, extras)
     if as_called:
@@ -271,7 +280,7 @@ def documentation(function: Function) -> str:
             else "an existing tensor that the result is"
         )
         lines.append(f"    {into} ({result_type(function)}): {what} written to; of the results' shape and data type.")
-    for name, extra in extras_of(function.name, [p.name for p in function.parameters]).items():
+    for name, extra in _extras(function).items():
         meaning = f"another name of {extra.alias}." if extra.alias else extra.meaning
         if extra.refused:
             meaning = f"{_extra_text(_extra_default(function, name, extra))} alone: {extra.refused}."

@@ -14,7 +14,7 @@ import traceback
 from collections.abc import Sequence
 from pathlib import Path
 
-from ttrt.usage import Parser, add_completion, version
+from ttrt.usage import Parser, ShowVersion, add_completion
 
 INTERVAL = 0.5  # seconds
 LONGEST = 365 * 24 * 3600.0  # that is waited for: more than any dump takes, and less than clocks can count
@@ -46,7 +46,7 @@ def parser() -> Parser:
         prog="tt-smi", description="Monitor the simulated Tenstorrent chips of running processes.", epilog=EPILOG
     )
     add = top.add_argument
-    add("-v", "--version", action="version", version=f"tt-smi {version()}")
+    add("-v", "--version", action=ShowVersion)
     add(
         "-t",
         "--theme",

@@ -6,8 +6,7 @@ from __future__ import annotations
 import argparse
 import difflib
 import re
-from collections.abc import Iterable
-from importlib import metadata
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -19,10 +18,25 @@ def version() -> str:
     project = Path(__file__).resolve().parents[2] / "pyproject.toml"
     if project.is_file() and (found := re.search(r'^version = "(.*)"$', project.read_text(), re.M)):
         return f"{found[1]} (checkout)"
+    from importlib import metadata  # a quarter of the time in which a command starts
+
     try:
         return metadata.version("ttmlir")
     except metadata.PackageNotFoundError:
         return "of unknown version"
+
+
+class ShowVersion(argparse.Action):
+    """Prints the version, which is looked up on request."""
+
+    def __init__(
+        self, option_strings: Sequence[str], dest: str, help: str | None = "show program's version number and exit"
+    ) -> None:
+        super().__init__(option_strings, argparse.SUPPRESS, nargs=0, default=argparse.SUPPRESS, help=help)
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> NoReturn:
+        print(f"{parser.prog} {version()}")
+        parser.exit()
 
 
 def did_you_mean(wrong: str, known: Iterable[str]) -> str:
@@ -96,7 +110,7 @@ def complete_paths(parser: argparse.ArgumentParser, file: Any, folder: Any) -> N
 
 def add_common(parser: Parser) -> None:
     """Adds --version and --print-completion."""
-    parser.add_argument("-V", "--version", action="version", version=f"{parser.prog} {version()}")
+    parser.add_argument("-V", "--version", action=ShowVersion)
     add_completion(parser)
 
 

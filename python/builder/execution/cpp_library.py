@@ -14,8 +14,6 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-import ttnn.config
-
 from builder.base.errors import TTBuilderRuntimeException
 
 COMPILERS = ("c++", "g++", "clang++")
@@ -69,14 +67,16 @@ def compiled(sources: Sequence[str | os.PathLike[str]]) -> Path:
         TTBuilderRuntimeException: no source, no compiler, code that does not compile (with the compiler's first
             message), or a cache that cannot be written to.
     """
+    from ttnn import config  # loads the whole package
+
     paths = [Path(source).resolve() for source in sources]
     try:
         texts = [path.read_bytes() for path in paths]
     except OSError as error:
         raise TTBuilderRuntimeException(f"cannot read {error.filename}: {error.strerror}") from error
     try:
-        library = Path(ttnn.config.library_dir()) / "libttrt.so"
-        command = [*compiler(), *FLAGS, f"-I{ttnn.config.include_dir()}"]
+        library = Path(config.library_dir()) / "libttrt.so"
+        command = [*compiler(), *FLAGS, f"-I{config.include_dir()}"]
     except FileNotFoundError as error:
         raise TTBuilderRuntimeException(str(error)) from error
     link = [str(library), f"-Wl,-rpath,{library.parent}"]

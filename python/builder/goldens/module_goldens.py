@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from golden import GoldenMapTensor
 from golden.collective import split_over_mesh
@@ -22,7 +22,8 @@ from builder.ops.structure import number_ops, symbol
 from .evaluation import Evaluation, Producer
 from .records import Key, OpGoldens, Override, key_of
 
-GoldenValue = torch.Tensor | Mapping[int, torch.Tensor] | GoldenMapTensor | Callable[..., torch.Tensor]
+# As text: PyTorch is loaded at its first use.
+GoldenValue: TypeAlias = "torch.Tensor | Mapping[int, torch.Tensor] | GoldenMapTensor | Callable[..., torch.Tensor]"
 
 
 def golden_of(value: GoldenValue, type_: ir.Type, mesh_shape: tuple[int, int]) -> GoldenMapTensor:

@@ -7,9 +7,9 @@ functions take which. A call that gives none of them costs one comparison for ea
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 from _ttmlir_runtime.runtime import Tensor
@@ -359,14 +359,22 @@ BY_PLACE = {"avg_pool2d": ("divisor_override",), "to_layout": ("sub_core_grids",
 OWN_BY_PLACE = {"transformer.paged_flash_multi_latent_attention_decode": ("head_dim_v", "page_table_tensor")}
 
 
-def extras_of(function: str, own: Sequence[str]) -> dict[str, Extra]:
+# The keys of TAKEN by function.
+_LINES: dict[str, list[str]] = {}
+for _names, _functions in TAKEN.items():
+    for _function in _functions.split():
+        _LINES.setdefault(_function, []).append(_names)
+
+
+@cache
+def extras_of(function: str, own: tuple[str, ...]) -> Mapping[str, Extra]:
     """Returns the parameters that a function takes in addition to its own; one that replaces its own checks for it.
 
     A function of one tensor and nothing else that no line of TAKEN names takes `sub_core_grids`.
     """
     taken: dict[str, Extra] = {}
-    lines = [names for names, functions in TAKEN.items() if function in functions.split()]
-    if not lines and list(own) == ["input_tensor", "dtype", "memory_config", "layout"]:
+    lines = _LINES.get(function, [])
+    if not lines and own == ("input_tensor", "dtype", "memory_config", "layout"):
         lines = [_CORES]
     for names in lines:
         found = {name: PARAMETERS.get(f"{function}.{name}") or PARAMETERS[name] for name in names.split()}
@@ -377,7 +385,7 @@ def extras_of(function: str, own: Sequence[str]) -> dict[str, Extra]:
 
 
 def extended(
-    function: str, call: Callable[..., Any], into: str, extras: dict[str, Extra], values: Values, defaults: Values
+    function: str, call: Callable[..., Any], into: str, extras: Mapping[str, Extra], values: Values, defaults: Values
 ) -> Any:
     """Calls a function with parameters of the library: checks them, does what they say before and after.
 

@@ -32,7 +32,7 @@ def test_signature_and_documentation(name: str) -> None:
     result = called(function)
     parameters = inspect.signature(result).parameters
     own = [each.name for each in function.parameters]
-    extras = extras_of(name, own)
+    extras = extras_of(name, tuple(own))
     assert len(parameters) == len({*own, *extras}) + bool(function.into)
     assert all(f"    {extra} (" in (result.__doc__ or "") for extra in extras)
     for declared in function.parameters:
