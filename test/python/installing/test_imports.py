@@ -91,3 +91,14 @@ def test_command_does_not_load(command: str, names: tuple[str, ...], tmp_path: P
         passes.ttnn_to_flatbuffer_file(module, str(file))
     words = command.format(file=file).split()
     assert loaded(f"from ttrt.__main__ import main\nassert main({words!r}) == 0", names) == []
+
+
+def test_calls_inside_of_the_compiler_need_no_look_up() -> None:
+    """One by name for each call would be half the time of the import."""
+    import ttmlir
+
+    library = Path(ttmlir.__file__).parent / "_mlir_libs" / "libTTMLIRPythonCAPI.so"
+    text = subprocess.run(["readelf", "-rW", library], capture_output=True, text=True, check=True).stdout
+    calls = [line.split()[3:5] for line in text.splitlines() if "JUMP_SLO" in line]
+    assert calls
+    assert [name for value, name in calls if int(value, 16)] == []
