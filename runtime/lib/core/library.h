@@ -132,7 +132,6 @@ enum class FormOf : int64_t {
   Product,
   Primitive,
   Planes,
-  WinogradPanels,
 };
 /// Begins the name of a form: the kernel, and the type of the values. The same bytes have other values in another type.
 ConstantStore::Form formOf(FormOf by, StorageType values, std::initializer_list<int64_t> sizes = {});

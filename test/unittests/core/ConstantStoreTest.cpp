@@ -12,6 +12,7 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <map>
 
 using namespace tt;
@@ -244,6 +245,28 @@ TEST(ConstantStore, FormsAreSharedByKernelsThatReadThemAlike) {
   }
 }
 
+// Windows of 3x3 that take fewer products: a kernel that is made when the values are gone has the same bits.
+TEST(ConstantStore, WeightsOfWindowsAreKeptInOneForm) {
+  for (DataType type : {DataType::Float32, DataType::BFloat16})
+    for (double first : {0.5, 1e6}) { // which is far from the others, and convolved directly
+      const int64_t in = 40, out = 72, size = 14;
+      Value constant = random(type, {out, in, 3, 3}, -1, 1);
+      constant.set(0, first);
+      const Value x = random(type, {1, size, size, in}, -1, 1), result(type, {1, size, size, out});
+      const Named attributes = {{"in_channels", integer(in)},   {"out_channels", integer(out)},
+                                {"batch_size", integer(1)},     {"input_height", integer(size)},
+                                {"input_width", integer(size)}, {"kernel_size", ints({3, 3})},
+                                {"stride", ints({1, 1})},       {"padding", ints({1, 1})},
+                                {"dilation", ints({1, 1})},     {"groups", integer(1)}};
+      const Value expected = resultWith("ttnn.conv2d", x, constant, result, attributes, nullptr);
+      const Sharing store;
+      EXPECT_TRUE(resultWith("ttnn.conv2d", x, constant, result, attributes, &store).bytes == expected.bytes);
+      EXPECT_EQ(store.forms.size(), 1u);
+      std::ranges::fill(constant.bytes, std::byte(0xff));
+      EXPECT_TRUE(resultWith("ttnn.conv2d", x, constant, result, attributes, &store).bytes == expected.bytes);
+    }
+}
+
 /// The store of a program that owns its constants: what every kernel has in another form is freed.
 class Giving final : public ConstantStore {
 public:
@@ -274,7 +297,7 @@ TEST(ConstantStore, WeightsInBlockFormatsStaySmall) {
   for (DataType type : {DataType::BFP_BFloat8, DataType::BFP_BFloat4})
     for (DataType rows : {DataType::Float32, DataType::BFloat16})
       for (const auto &[k, n] : {std::pair<int64_t, int64_t>{512, 515}, {2080, 131}, {96, 2741}})
-        for (int64_t m : {1, 3, 6, 7, 16, 33, 300}) {
+        for (int64_t m : {1, 2, 3, 4, 6, 7, 16, 33, 300}) {
           const Value x = random(rows, {m, k}, -1, 1), out(rows, {m, n}), weights = blocks(type, {n, k});
           const Named attributes = {{"transpose_b", flag(true)}};
           const Giving store;
@@ -292,6 +315,28 @@ TEST(ConstantStore, WeightsInBlockFormatsStaySmall) {
           }();
           EXPECT_FALSE(findOp("ttnn.matmul")->make(call)->reads(1));
         }
+}
+
+// Rows with values whose products are no numbers, or zeros of either sign.
+TEST(ConstantStore, RowsOfAnyValuesPassWeightsInBlockFormats) {
+  if (!panels::supported(panels::Unit::F32))
+    GTEST_SKIP() << "this machine has no units for panels";
+  const int64_t k = 544, n = 517;
+  constexpr double inf = std::numeric_limits<double>::infinity();
+  for (DataType rows : {DataType::Float32, DataType::BFloat16})
+    for (double special : {std::numeric_limits<double>::quiet_NaN(), inf, -inf, 0.0, -0.0, std::ldexp(1, -130)})
+      for (int64_t m : {1, 2, 3, 4}) {
+        Value x(rows, {m, k});
+        for (size_t i = 0; i < x.size(); ++i)
+          x.set(i, i % 29 == 7 ? special : -0.0);
+        const Value out(rows, {m, n}), weights = blocks(DataType::BFP_BFloat8, {n, k});
+        const Named attributes = {{"transpose_b", flag(true)}};
+        const Giving store;
+        const Value expected = resultWith("ttnn.matmul", x, weights, out, attributes, nullptr);
+        EXPECT_TRUE(resultWith("ttnn.matmul", x, weights, out, attributes, &store).bytes == expected.bytes)
+            << toString(rows) << ": " << m << " rows with " << special;
+        EXPECT_EQ(store.forms, 1);
+      }
 }
 
 // No block format has these, but a file may say that one does.

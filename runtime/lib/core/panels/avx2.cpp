@@ -111,6 +111,13 @@ void packNarrowColumns(const uint16_t *from, Strides s, int64_t k, int64_t colum
         to[i * panelColumns + 2 * (j % 8) + j / 8] = j < columns ? from[i * s.row + j * s.column] : uint16_t(0);
 }
 
+/// Columns 0 to 7 and 8 to 15 of sixteen.
+[[gnu::always_inline]] inline void widen(const std::byte *from, __m256 &low, __m256 &high) {
+  const __m256i both = _mm256_load_si256(reinterpret_cast<const __m256i *>(from));
+  low = _mm256_castsi256_ps(_mm256_slli_epi32(both, 16));
+  high = _mm256_castsi256_ps(_mm256_and_si256(both, _mm256_set1_epi32(-0x10000)));
+}
+
 void copyRows(const std::byte *from, Strides s, int64_t k, int64_t rows, Rows where, std::byte *to) {
   for (int64_t i = 0; i < rows; ++i) {
     const auto *values = reinterpret_cast<const float *>(from) + i * s.row;
@@ -145,11 +152,8 @@ void multiplyRows(const Block &block, const std::byte *panel, int64_t requested,
     auto step = [&](int64_t i) __attribute__((always_inline)) {
       __m256 right[vectors];
       if constexpr (narrow)
-        for (int v = 0; v < vectors; v += 2) {
-          const __m256i both = _mm256_load_si256(reinterpret_cast<const __m256i *>(b + i * panelColumns * 2 + v * 16));
-          right[v] = _mm256_castsi256_ps(_mm256_slli_epi32(both, 16));
-          right[v + 1] = _mm256_castsi256_ps(_mm256_and_si256(both, _mm256_set1_epi32(-0x10000)));
-        }
+        for (int v = 0; v < vectors; v += 2)
+          widen(b + i * panelColumns * 2 + v * 16, right[v], right[v + 1]);
       else
         for (int v = 0; v < vectors; ++v)
           right[v] = _mm256_load_ps(reinterpret_cast<const float *>(b) + i * panelColumns + v * 8);
@@ -321,6 +325,15 @@ void packNarrow(const std::byte *from, Strides s, int64_t k, int64_t columns, st
         packNarrowColumns(reinterpret_cast<const uint16_t *>(from) + i * s.row + (c + some) * s.column, s,
                           k - i < rows ? k - i : rows, columns - c - some,
                           reinterpret_cast<uint16_t *>(to + c / panelColumns * nextPanel) + i * panelColumns + some);
+}
+
+void widenNarrow(const std::byte *row, int64_t columns, float *to) {
+  for (int64_t c = 0; c < columns; c += 16) {
+    __m256 low, high;
+    widen(row + c * 2, low, high);
+    _mm256_store_ps(to + c, low);
+    _mm256_store_ps(to + c + 8, high);
+  }
 }
 
 void multiplyF32(const Block &block) {

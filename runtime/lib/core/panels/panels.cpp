@@ -39,6 +39,7 @@ void pack(Unit unit, const std::byte *from, Strides strides, int64_t k, int64_t 
 void packNarrow(const std::byte *from, Strides strides, int64_t k, int64_t columns, std::byte *to, int64_t nextPanel) {
   avx2::packNarrow(from, strides, k, columns, to, nextPanel);
 }
+void widenNarrow(const std::byte *row, int64_t columns, float *to) { avx2::widenNarrow(row, columns, to); }
 
 void copyRows(Unit unit, const std::byte *from, Strides strides, int64_t k, int64_t rows, std::byte *to) {
   movement(unit).copyRows(from, strides, k, rows, rowsCopied(unit, k), to);
@@ -96,6 +97,7 @@ bool wholeTiles(Unit) { return false; }
 TileApart tileApart() { return tileApart2; }
 bool narrows(Unit) { return false; }
 void packNarrow(const std::byte *, Strides, int64_t, int64_t, std::byte *, int64_t) {}
+void widenNarrow(const std::byte *, int64_t, float *) {}
 void pack(Unit, const std::byte *, Strides, int64_t, int64_t, std::byte *, int64_t) {}
 void copyRows(Unit, const std::byte *, Strides, int64_t, int64_t, std::byte *) {}
 void joinRow(const RowPart *, int64_t, const Rows &, std::byte *) {}

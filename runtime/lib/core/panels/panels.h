@@ -65,6 +65,8 @@ void pack(Unit unit, const std::byte *from, Strides strides, int64_t k, int64_t 
 
 /// The same for bf16 values, for panels that hold them (`narrows`): half of panelBytes each.
 void packNarrow(const std::byte *from, Strides strides, int64_t k, int64_t columns, std::byte *to, int64_t nextPanel);
+/// Reads columns of such a row as f32, both aligned to 32 bytes; `columns` is a multiple of 16.
+void widenNarrow(const std::byte *row, int64_t columns, float *to);
 
 /// The rows of a left operand, in bytes.
 struct Rows {

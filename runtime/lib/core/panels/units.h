@@ -27,6 +27,7 @@ struct Movement {
 namespace avx2 {
 extern const Movement f32;
 void packNarrow(const std::byte *from, Strides strides, int64_t k, int64_t columns, std::byte *to, int64_t nextPanel);
+void widenNarrow(const std::byte *row, int64_t columns, float *to);
 void multiplyF32(const Block &block);
 void dotF32(const Dots &work);
 } // namespace avx2

@@ -9,8 +9,6 @@
 
 #include "kernels/window/window.h"
 
-#include <functional>
-
 namespace tt::ttnn {
 
 struct Convolution {
@@ -47,10 +45,6 @@ std::unique_ptr<Kernel> makeIntegerPanelConvolution(const OpCall &call, const Co
 bool usesBf16();
 /// The same in panels, and for as many groups as channels; nullptr if that is not faster than the kernel library.
 std::unique_ptr<Kernel> makePanelConvolution(const OpCall &call, const Convolution &c);
-/// The same of windows of 3x3 with stride 1 in fewer products where values allow that, else by the kernel that
-/// `makeDirect` makes, which adds residuals; bias and activation included.
-std::unique_ptr<Kernel> makeWinogradConvolution(const OpCall &call, const Convolution &c, DataType produced,
-                                                const std::function<std::unique_ptr<Kernel>()> &makeDirect);
 /// The same of bf16 with the matrix unit: of more than one pixel, or with a stride, in planes.
 std::unique_ptr<Kernel> makePlaneConvolution(const OpCall &call, const Convolution &c);
 std::unique_ptr<Kernel> makeTileConvolution(const OpCall &call, const Convolution &c);

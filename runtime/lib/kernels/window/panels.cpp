@@ -9,17 +9,16 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "core/panels/panels.h"
 #include "core/library.h"
 #include "kernels/elementwise/epilogue.h"
-#include "kernels/elementwise/residual.h"
-#include "kernels/window/convolution.h"
 #include "kernels/window/images.h"
+#include "kernels/window/winograd.h"
 #include "tt/parallel.h"
 #include "tt/units.h"
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 
 namespace tt::ttnn {
 namespace {
@@ -101,7 +100,7 @@ bool gathersWindows(const Window &window) {
   return time > static_cast<double>(window.positions()) * static_cast<double>(window.area());
 }
 
-class PanelConvolution final : public Kernel, public AddsResidual {
+class PanelConvolution final : public DirectConvolution {
 public:
   PanelConvolution(const OpCall &call, const Convolution &c, DataType produced, const std::string &activation)
       : channels(c.window.channels), out(c.out), taps(c.window.area()), tile(panels::tileApart()),
@@ -135,6 +134,13 @@ public:
   void run(const Buffers &buffers) const override { runAdding(buffers, {}); }
 
   void runAdding(const Buffers &buffers, const Residual &residual) const override {
+    runSome(buffers, residual, nullptr);
+  }
+
+  WeightPanels weightPanels() const override { return {packed.data(), tile.columns, narrow}; }
+
+  /// chosen: nullptr for all.
+  void runSome(const Buffers &buffers, const Residual &residual, const uint8_t *chosen) const override {
     Values now{nullptr, packed.data(), nullptr, buffers.outs[0], residual};
     if (!packed) {
       pack(weights.get(buffers.ins[1], buffers.scratch), 0, panelCount, buffers.scratch + packedPlace);
@@ -146,6 +152,9 @@ public:
     const int64_t pieceBytes = rowsOfPiece * resultRow();
     for (int64_t piece = 0; piece < pieces; ++piece, given += givenBytes, now.result += pieceBytes) {
       now.residual = residual.from(piece * pieceBytes);
+      const uint8_t *ofPiece = chosen ? chosen + piece * imagesOfPiece : nullptr;
+      if (chosen && std::all_of(ofPiece, ofPiece + imagesOfPiece, std::logical_not<>()))
+        continue;
       now.images = given;
       if (images) {
         images->run(given, buffers.scratch + imagesPlace);
@@ -156,7 +165,8 @@ public:
         for (int64_t s = begin; s < end; ++s) {
           std::byte *scratch = buffers.scratch + slotPlace + static_cast<size_t>(s) * perSlot;
           for (int64_t i = firstItems[static_cast<size_t>(s)]; i < firstItems[static_cast<size_t>(s) + 1]; ++i)
-            block(session, now, blocks[blockOf(i)], panelOf(i), scratch);
+            forEachChosen(blocks[blockOf(i)], ofPiece,
+                          [&](const Rows &rows) { block(session, now, rows, panelOf(i), scratch); });
         }
       });
     }
@@ -204,6 +214,20 @@ private:
   int64_t panelOf(int64_t item) const {
     const auto count = static_cast<int64_t>(blocks.size());
     return panelByPanel ? item / count : item % panelCount;
+  }
+
+  /// Calls f with the parts of `all` that are rows of chosen images of a piece; chosen: nullptr for all.
+  template <class F> void forEachChosen(const Rows &all, const uint8_t *chosen, F f) const {
+    if (!chosen)
+      return f(all);
+    const int64_t perImage = boxes[all.box].rows / imagesOfPiece, end = all.first + all.rows;
+    for (int64_t first = all.first, last; first < end; first = last) {
+      const bool isChosen = chosen[first / perImage];
+      for (last = first; last < end && bool(chosen[last / perImage]) == isChosen;)
+        last = std::min(end, (last / perImage + 1) * perImage);
+      if (isChosen)
+        f(Rows{all.box, first, last - first, ceilDivide(last - first, tile.rows)});
+    }
   }
 
   int64_t resultRow() const { return out * producedBytes; }
@@ -533,8 +557,8 @@ std::unique_ptr<Kernel> makePanelConvolution(const OpCall &call, const Convoluti
   if (!suits(call, c))
     return nullptr;
   const DataType produced = result(call).dtype == DataType::BFloat16 ? DataType::BFloat16 : DataType::Float32;
-  const auto make = [&] { return std::make_unique<PanelConvolution>(call, c, produced, activationOf(call)); };
-  return withEpilogue(call, makeWinogradConvolution(call, c, produced, make), produced, {});
+  auto direct = std::make_unique<PanelConvolution>(call, c, produced, activationOf(call));
+  return withEpilogue(call, makeWinogradConvolution(call, c, produced, std::move(direct)), produced, {});
 }
 
 } // namespace tt::ttnn
