@@ -234,6 +234,36 @@ template <bool narrow> struct Eights {
   }
 };
 
+/// Right: a step of a block format, of four vectors. Left: the address of as many.
+struct EightsOfBlocks {
+  using Sum = __m256;
+  using Left = const float *;
+  struct Right {
+    __m256 values[4];
+  };
+  static constexpr int64_t step = blockStep, leftBytes = blockStep * 4, rightBytes = blockStepBytes;
+
+  static Sum zero() { return _mm256_setzero_ps(); }
+  static Left loadLeft(const std::byte *from) { return reinterpret_cast<const float *>(from); }
+  static Right loadRight(const std::byte *from) {
+    const __m256i both = _mm256_set1_epi32(exponentsOf(from)), exponent = _mm256_set1_epi32(0x7f800000);
+    const __m256 units[] = {_mm256_castsi256_ps(_mm256_and_si256(_mm256_slli_epi32(both, 23), exponent)),
+                            _mm256_castsi256_ps(_mm256_and_si256(_mm256_slli_epi32(both, 15), exponent))};
+    Right right;
+    for (int i = 0; i < 4; ++i) {
+      const __m128i numbers = _mm_loadl_epi64(reinterpret_cast<const __m128i *>(from + 2 + i * 8));
+      right.values[i] = _mm256_mul_ps(_mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(numbers)), units[i / 2]);
+    }
+    return right;
+  }
+  static Sum add(Sum sum, Left left, const Right &right) {
+    for (int i = 0; i < 4; ++i)
+      sum = _mm256_fmadd_ps(_mm256_loadu_ps(left + i * 8), right.values[i], sum);
+    return sum;
+  }
+  static __m128 sums(Sum s, Sum t, Sum u, Sum v) { return Eights<true>::sums(s, t, u, v); }
+};
+
 //===----------------------------------------------------------------------===//
 // Storing
 //===----------------------------------------------------------------------===//
@@ -345,6 +375,8 @@ void multiplyF32(const Block &block) {
 
 void dotF32(const Dots &work) {
   // Three rows by four columns are twelve registers of sixteen.
+  if (work.blocks)
+    return dotColumns<EightsOfBlocks, 4, 1, 2, 3>(work);
   work.narrow ? dotColumns<Eights<true>, 4, 1, 2, 3>(work) : dotColumns<Eights<false>, 4, 1, 2, 3>(work);
 }
 

@@ -350,6 +350,23 @@ template <bool narrow> struct Sixteens {
   static __m128 sums(Sum s, Sum t, Sum u, Sum v) { return sumsOfFour(s, t, u, v); }
 };
 
+/// Right: a step of a block format, of two vectors. Left: the address of as many.
+struct SixteensOfBlocks {
+  using Sum = __m512;
+  using Left = const float *;
+  using Right = BlockValues;
+  static constexpr int64_t step = blockStep, leftBytes = blockStep * 4, rightBytes = blockStepBytes;
+
+  static Sum zero() { return _mm512_setzero_ps(); }
+  static Left loadLeft(const std::byte *from) { return reinterpret_cast<const float *>(from); }
+  static Right loadRight(const std::byte *from) { return blockValues(from); }
+  static Sum add(Sum sum, Left left, const Right &right) {
+    sum = _mm512_fmadd_ps(_mm512_loadu_ps(left), right.first, sum);
+    return _mm512_fmadd_ps(_mm512_loadu_ps(left + 16), right.second, sum);
+  }
+  static __m128 sums(Sum s, Sum t, Sum u, Sum v) { return sumsOfFour(s, t, u, v); }
+};
+
 //===----------------------------------------------------------------------===//
 // Storing
 //===----------------------------------------------------------------------===//
@@ -477,7 +494,11 @@ void multiplyF32(const Block &block) {
     byPanels[block.rows - 1][block.panels - 1](block);
 }
 
-void dotF32(const Dots &work) { work.narrow ? dotAll<Sixteens<true>>(work) : dotAll<Sixteens<false>>(work); }
+void dotF32(const Dots &work) {
+  if (work.blocks)
+    return dotAll<SixteensOfBlocks>(work);
+  work.narrow ? dotAll<Sixteens<true>>(work) : dotAll<Sixteens<false>>(work);
+}
 
 } // namespace tt::ttnn::panels::avx512
 

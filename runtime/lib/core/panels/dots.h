@@ -4,7 +4,7 @@
 // The loops of `dot` for every unit. `V` names its vectors:
 //   Sum, Left, Right                        their types
 //   step, leftBytes, rightBytes             values of k in one, and bytes of one
-//   loadLeft(from), loadLeft(from, count)   a whole one, and one filled up with zeros
+//   loadLeft(from), loadLeft(from, count)   a whole one, and one filled up with zeros, where k may have a rest
 //   add(sum, left, right)                   sum + left * right
 //   sums(s, t, u, v)                        the sums of the elements of four
 // A file that is compiled for one unit includes this header, and shares nothing
@@ -61,10 +61,11 @@ void dotBlock(const Dots &d, const std::byte *a, const std::byte *b, int64_t apa
         i, [](const std::byte *from) __attribute__((always_inline)) { return V::loadLeft(from); },
         [](const std::byte *from) __attribute__((always_inline)) { return V::loadRight(from); });
   }
-  if (const int64_t rest = d.k - whole * V::step)
-    step(
-        whole, [rest](const std::byte *from) __attribute__((always_inline)) { return V::loadLeft(from, rest); },
-        [rest](const std::byte *from) __attribute__((always_inline)) { return V::loadRight(from, rest); });
+  if constexpr (requires { V::loadRight(b, whole); })
+    if (const int64_t rest = d.k - whole * V::step)
+      step(
+          whole, [rest](const std::byte *from) __attribute__((always_inline)) { return V::loadLeft(from, rest); },
+          [rest](const std::byte *from) __attribute__((always_inline)) { return V::loadRight(from, rest); });
   for (int r = 0; r < rows; ++r, c += d.cRow) {
     if constexpr (columns % 4 == 0) {
       for (int j = 0; j < columns; j += 4) {
@@ -104,7 +105,28 @@ template <class V, int columns, int... rows> void dotColumns(const Dots &d) {
     passRows(j, single, single);
 }
 
+/// The exponents of a step of a block format, in every element.
+[[maybe_unused]] int exponentsOf(const std::byte *from) {
+  int both;
+  __builtin_memcpy(&both, from, sizeof(both));
+  return both;
+}
+
 #if defined(__AVX512F__)
+
+/// A step of a block format: the first 16 values, and the others.
+struct BlockValues {
+  __m512 first, second;
+};
+[[maybe_unused]] BlockValues blockValues(const std::byte *from) {
+  const __m512i both = _mm512_set1_epi32(exponentsOf(from)), exponent = _mm512_set1_epi32(0x7f800000);
+  const auto values = [&](int64_t at, __m512i shifted) __attribute__((always_inline)) {
+    const __m128i numbers = _mm_loadu_si128(reinterpret_cast<const __m128i *>(from + at));
+    return _mm512_mul_ps(_mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(numbers)),
+                         _mm512_castsi512_ps(_mm512_and_si512(shifted, exponent)));
+  };
+  return {values(2, _mm512_slli_epi32(both, 23)), values(18, _mm512_slli_epi32(both, 15))};
+}
 
 [[maybe_unused]] __m128 sumsOfFour(__m512 s, __m512 t, __m512 u, __m512 v) {
   const __m512 low = _mm512_add_ps(_mm512_unpacklo_ps(s, t), _mm512_unpackhi_ps(s, t));

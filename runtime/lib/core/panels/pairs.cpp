@@ -89,6 +89,24 @@ struct Pairs {
   static __m128 sums(Sum s, Sum t, Sum u, Sum v) { return sumsOfFour(s, t, u, v); }
 };
 
+/// Right: a step of a block format, whose values bf16 holds.
+struct PairsOfBlocks {
+  using Sum = Pairs::Sum;
+  using Left = Pairs::Left;
+  using Right = Pairs::Right;
+  static constexpr int64_t step = Pairs::step, leftBytes = Pairs::leftBytes, rightBytes = blockStepBytes;
+  static_assert(step == blockStep);
+
+  static Sum zero() { return Pairs::zero(); }
+  static Left loadLeft(const std::byte *from) { return Pairs::loadLeft(from); }
+  static Right loadRight(const std::byte *from) {
+    const auto [first, second] = blockValues(from);
+    return _mm512_cvtne2ps_pbh(second, first);
+  }
+  static Sum add(Sum sum, Left left, Right right) { return Pairs::add(sum, left, right); }
+  static __m128 sums(Sum s, Sum t, Sum u, Sum v) { return Pairs::sums(s, t, u, v); }
+};
+
 /// The sums of bf16 values, which may pass through a relu, rounded to nearest, ties to even. NaN stays NaN.
 [[gnu::always_inline]] inline __m512i sumOf(__m512i a, __m512i b, bool withRelu) {
   // The even and the odd values need no shuffles.
@@ -159,7 +177,7 @@ template <bool adding> constexpr auto storeOf(const Finish &finish) {
 void storeBf16(const float *c, const Finish &finish, int64_t rows, int64_t columns, std::byte *to, int64_t rowBytes) {
   (finish.added ? storeOf<true>(finish) : storeOf<false>(finish))(c, finish, rows, columns, to, rowBytes);
 }
-void dotBf16(const Dots &work) { dotAll<Pairs>(work); }
+void dotBf16(const Dots &work) { work.blocks ? dotAll<PairsOfBlocks>(work) : dotAll<Pairs>(work); }
 void multiplyBf16(const Block &block) { block.columns > 16 ? multiply<2>(block) : multiply<1>(block); }
 
 } // namespace tt::ttnn::panels::pairs

@@ -151,6 +151,10 @@ private:
   bool tiles, narrow;
 };
 
+/// Columns in a block format, along k: for each 32 values the biased exponents of two powers of two, a byte each, then
+/// the values, a signed byte each. The first 16 are multiples of the first power.
+constexpr int64_t blockStep = 32, blockStepBytes = 34;
+
 /// c[rows, columns] = a[rows, k] * b[k, columns], or c += that, each read in place: rows of `a` and columns of `b` are
 /// contiguous along k. A sum depends on its row and its column alone.
 struct Dots {
@@ -165,6 +169,7 @@ struct Dots {
   int64_t cRow;        // elements
   bool accumulate;     // c holds the sums so far
   bool narrow = false; // b is bf16 though the unit is F32
+  bool blocks = false; // b is in a block format, whole steps of it: the same bits as of its values in bf16
 };
 /// Reads `b` once, for any `rows`, and is as fast as memory for few of them.
 void dot(Unit unit, const Dots &work);

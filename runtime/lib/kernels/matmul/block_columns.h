@@ -18,6 +18,9 @@ public:
   BlockColumns(const OpCall &call, const Product &product);
 
   explicit operator bool() const { return static_cast<bool>(bytes); }
+  /// A column in the form that `panels::dot` takes, and the bytes from one to the next.
+  const std::byte *get(int64_t column) const { return bytes.data() + column * columnBytes; }
+  int64_t apart() const { return columnBytes; }
   /// Writes the bf16 values of columns [column, column + columns), rows [row, row + rows) of each, `rows` values apart.
   /// row, rows: multiples of 32.
   void expand(int64_t column, int64_t columns, int64_t row, int64_t rows, uint16_t *to) const;

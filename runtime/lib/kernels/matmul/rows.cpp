@@ -23,6 +23,8 @@ using panels::Unit;
 
 /// The number of rows that the units take at once, or nearly: such a product waits for memory.
 constexpr int64_t fewRows = 6;
+/// The number of rows that pass at a time on every unit: for more of them, a block format would be expanded again.
+constexpr int64_t rowsOfBlocks = 3;
 
 class RowMatmul final : public Kernel {
 public:
@@ -45,7 +47,7 @@ public:
     slots = std::min<int64_t>(threads(), p.batches() * groups);
     sumBytes = p.m * width * static_cast<int64_t>(sizeof(float));
     sums = layout.take(static_cast<size_t>(slots * sumBytes));
-    if (blocks)
+    if (blocks && p.m > rowsOfBlocks)
       expanded = layout.take(static_cast<size_t>(slots * columnsAtOnce * p.k) * 2);
   }
 
@@ -106,7 +108,13 @@ private:
     work.c = reinterpret_cast<float *>(scratch);
     work.cRow = width;
     work.narrow = narrow;
-    if (blocks) {
+    if (blocks && p.m <= rowsOfBlocks) {
+      work.b = blocks.get(first);
+      work.bColumn = blocks.apart();
+      work.k = p.k;
+      work.blocks = true;
+      panels::dot(unit, work);
+    } else if (blocks) {
       // Some columns at a time, which stay in cache until all rows have passed.
       auto *values = reinterpret_cast<uint16_t *>(columnsHere);
       work.bColumn = p.k * rightBytes;
