@@ -57,6 +57,16 @@ static RankedTensorType tensorOf(const ttmetal::DeviceBuffer &buffer, ttcore::Te
   return RankedTensorType::get(shape, ttcore::dataTypeToElementType(context, buffer.dataType()), layout);
 }
 
+/// The type of a tensor for a buffer in DRAM that kernels alone see: words, whose pages are the parts of cores.
+static RankedTensorType wordsOf(const ttmetal::DeviceBuffer &buffer, ttcore::TensorMeshAttr mesh,
+                                MLIRContext *context) {
+  const int64_t shape[] = {buffer.grid[0] * buffer.grid[1],
+                           static_cast<int64_t>(buffer.shardBytes() / sizeof(uint32_t))};
+  auto layout = ttnn::TTNNLayoutAttr::get(context, shape, ttcore::DataType::UInt32, ttnn::Layout::RowMajor,
+                                          ttnn::BufferType::DRAM, mesh);
+  return RankedTensorType::get(shape, ttcore::dataTypeToElementType(context, ttcore::DataType::UInt32), layout);
+}
+
 namespace {
 struct ConvertD2MToTTNN : tt::impl::ConvertD2MToTTNNBase<ConvertD2MToTTNN> {
   using Base::Base;
@@ -82,11 +92,6 @@ private:
   LogicalResult convert(func::FuncOp function) {
     tensors.clear();
     Block &body = function.getBody().front();
-    // What is computed from values that differ between chips differs, too.
-    mesh = {};
-    for (Type type : function.getArgumentTypes())
-      if (auto layout = ttnn::TTNNLayoutAttr::of(type); layout && layout.getTensorMesh())
-        mesh = layout.getTensorMesh();
     for (Operation &op : llvm::make_early_inc_range(body))
       if (failed(convert(&op)))
         return failure();
@@ -131,10 +136,11 @@ private:
     auto create = buffer.getDefiningOp<ttmetal::CreateBufferOp>();
     std::optional<ttmetal::DeviceBuffer> described = ttmetal::DeviceBuffer::of(buffer.getType());
     auto space = dyn_cast_or_null<ttcore::MemorySpaceAttr>(cast<MemRefType>(buffer.getType()).getMemorySpace());
-    if (!create || !described || !space || space.getValue() != ttcore::MemorySpace::DeviceL1)
+    if (!create || !described || !space)
       return user->emitError() << "'" << user->getName() << "' uses " << buffer.getType()
-                               << "; expected a buffer in L1 that the function creates, or a tensor";
-    RankedTensorType type = tensorOf(*described, mesh, &getContext());
+                               << "; expected a buffer that the function creates, or a tensor";
+    const bool inDram = space.getValue() == ttcore::MemorySpace::DeviceDRAM;
+    RankedTensorType type = (inDram ? wordsOf : tensorOf)(*described, mesh, &getContext());
     for (Operation *other : buffer.getUsers())
       if (auto cast = dyn_cast<ttir::TTNNMetalLayoutCastOp>(other))
         type = llvm::cast<RankedTensorType>(cast.getType());
@@ -197,6 +203,17 @@ private:
     return FlatSymbolRefAttr::get(kernel);
   }
 
+  /// Whether a kernel does something else on each chip of a mesh.
+  static bool dependsOnChip(func::FuncOp kernel) {
+    return kernel
+        .walk([](Operation *op) {
+          auto write = dyn_cast<d2m::DMAWriteOp>(op);
+          return isa<d2m::MeshPositionOp>(op) || (write && !write.getStartDevice().empty()) ? WalkResult::interrupt()
+                                                                                            : WalkResult::advance();
+        })
+        .wasInterrupted();
+  }
+
   /// Numbers of semaphores that kernels use, counted from 0.
   int64_t semaphoresOf(ttmetal::EnqueueProgramOp program, ArrayRef<func::FuncOp> kernels) {
     int64_t count = 0;
@@ -214,6 +231,7 @@ private:
     SmallVector<Value> operands;
     SmallVector<int64_t> numbers; // of the program's buffers, or -1
     SmallVector<int64_t> rooms;   // buffers that kernels work in, whose ports are behind those of the program
+    mesh = {};
     for (Value buffer : program.getBuffers()) {
       if (isOwn(program, buffer)) {
         numbers.push_back(-1);
@@ -227,6 +245,9 @@ private:
       FailureOr<Value> tensor = tensorFor(program, buffer);
       if (failed(tensor))
         return failure();
+      // What is computed from values that differ between chips differs, too: results come after operands.
+      if (auto of = ttnn::TTNNLayoutAttr::of(tensor->getType()).getTensorMesh())
+        mesh = of;
       numbers.push_back(static_cast<int64_t>(operands.size()));
       operands.push_back(*tensor);
     }
@@ -262,8 +283,12 @@ private:
       auto compute = dyn_cast<ttmetal::ComputeConfigAttr>(config);
       ttmetal::KernelArgsAttr args = noc ? noc.getKernelArgs() : compute.getKernelArgs();
       FlatSymbolRefAttr symbol = noc ? noc.getKernelSymbol() : compute.getKernelSymbol();
-      if (auto function = getOperation().lookupSymbol<func::FuncOp>(symbol.getAttr()))
+      if (auto function = getOperation().lookupSymbol<func::FuncOp>(symbol.getAttr())) {
         functions.push_back(function);
+        if (dependsOnChip(function))
+          return program.emitOpError("has kernels that exchange data between chips, or take the place of a chip in the "
+                                     "mesh, which those of TTNN programs (ttnn-mode) do not");
+      }
       SmallVector<Attribute> runTime, compileTime;
       if (failed(argumentsOf(args.getRtArgs(), runTime)) || failed(argumentsOf(args.getCtArgs(), compileTime)))
         return failure();
@@ -328,7 +353,7 @@ private:
     return success();
   }
 
-  ttcore::TensorMeshAttr mesh;    // over which arguments are distributed
+  ttcore::TensorMeshAttr mesh;    // over which operands of a program are distributed
   DenseMap<Value, Value> tensors; // of buffers
   struct Version {
     Rooms rooms;

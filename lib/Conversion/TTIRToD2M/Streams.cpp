@@ -46,31 +46,6 @@ static AffineMap placeMap(const ttmetal::DeviceBuffer &buffer, MLIRContext *cont
   return AffineMap::get(2, 0, {row.floorDiv(rows), column.floorDiv(columns), row % rows, column % columns}, context);
 }
 
-/// The greatest value of an expression of dimensions of these sizes, if it has no negative terms.
-static std::optional<int64_t> greatestOf(AffineExpr expr, ArrayRef<int64_t> sizes) {
-  if (auto constant = dyn_cast<AffineConstantExpr>(expr))
-    return constant.getValue() < 0 ? std::nullopt : std::optional(constant.getValue());
-  if (auto dim = dyn_cast<AffineDimExpr>(expr))
-    return sizes[dim.getPosition()] - 1;
-  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
-  const auto lhs = binary ? greatestOf(binary.getLHS(), sizes) : std::nullopt;
-  const auto rhs = binary ? greatestOf(binary.getRHS(), sizes) : std::nullopt;
-  if (!lhs || !rhs)
-    return std::nullopt;
-  switch (expr.getKind()) {
-  case AffineExprKind::Add:
-    return *lhs + *rhs;
-  case AffineExprKind::Mul:
-    return *lhs * *rhs;
-  case AffineExprKind::Mod:
-    return std::min(*lhs, *rhs - 1);
-  case AffineExprKind::FloorDiv:
-    return *lhs / *rhs;
-  default:
-    return std::nullopt;
-  }
-}
-
 /// The buffer as the blocks that are read from it. Padding of blocks may be beyond the buffer: any of its tiles is
 /// valid there.
 static Value createView(OpBuilder &builder, Location loc, const Stream &stream) {
@@ -79,7 +54,7 @@ static Value createView(OpBuilder &builder, Location loc, const Stream &stream) 
   const int64_t sizes[] = {stream.blocks[0], stream.blocks[1], stream.block[0], stream.block[1]};
   for (size_t dim : {0, 1})
     if (const int64_t size = buffer.grid[dim] * buffer.shard[dim];
-        greatestOf(places[dim], sizes).value_or(size) >= size)
+        d2m::greatestOf(places[dim], sizes).value_or(size) >= size)
       places[dim] = places[dim] % size;
   AffineMap inside = AffineMap::get(4, 0, places, builder.getContext());
   AffineMap map = simplifyAffineMap(placeMap(buffer, builder.getContext()).compose(inside));

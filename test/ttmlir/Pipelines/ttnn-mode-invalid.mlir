@@ -1,11 +1,11 @@
-// RUN: not ttmlir-opt %S/Inputs/exp.mlir --ttir-to-ttmetal-pipeline="ttnn-mode=true test-assume-l1-capacity=900000" 2>&1 | FileCheck %s --check-prefix=CAPACITY
+// RUN: not ttmlir-opt %S/Inputs/exp.mlir --ttir-to-ttmetal-pipeline="ttnn-mode=true available-l1-addr-range=200000,300000" 2>&1 | FileCheck %s --check-prefix=RANGE
 // RUN: not ttmlir-opt %S/Inputs/exp.mlir --ttir-to-ttmetal-pipeline="ttnn-mode=true default-input-memspace=dram" 2>&1 | FileCheck %s --check-prefix=MEMORY
-// RUN: not ttmlir-opt %S/Inputs/exp.mlir --ttir-to-ttmetal-pipeline="ttnn-mode=true force-spill-to-dram-if-legal=true" 2>&1 | FileCheck %s --check-prefix=SPILL
+// RUN: not ttmlir-opt %S/Inputs/exp.mlir --ttir-to-ttmetal-pipeline="ttnn-mode=true test-assume-l1-capacity=104000" 2>&1 | FileCheck %s --check-prefix=CAPACITY
 // RUN: ttmlir-opt %s --split-input-file --verify-diagnostics --ttir-to-ttmetal-pipeline=ttnn-mode=true
 
-// CAPACITY: test-assume-l1-capacity has no effect with ttnn-mode
-// MEMORY: default-input-memspace has no effect with ttnn-mode
-// SPILL: force-spill-to-dram-if-legal has no effect with ttnn-mode
+// RANGE: available-l1-addr-range has no effect with ttnn-mode: the executor finds addresses for tensors
+// MEMORY: default-input-memspace has no effect with ttnn-mode: arguments lie where their layouts say
+// CAPACITY: a buffer of 4096 bytes per core does not fit in L1: of 288 bytes others take 0 at this point
 
 // expected-error @+1 {{'func.func' is not lowered to D2M: tensor<32x32xf16> has elements that cores do not compute with}}
 func.func @half(%x: tensor<32x32xf16>) -> tensor<32x32xf16> {

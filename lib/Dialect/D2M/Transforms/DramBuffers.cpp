@@ -7,6 +7,7 @@
 
 #include "ttmlir/Dialect/D2M/Transforms/Indexing.h"
 #include "ttmlir/Dialect/D2M/Transforms/Streaming.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/TTNNMetalLayoutCastOp.h"
 #include "ttmlir/Dialect/TTMetal/IR/TTMetal.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -107,7 +108,7 @@ static scf::ForOp copyLoop(GenericOp generic) {
 
 bool d2m::canLieInDram(Value buffer) {
   for (OpOperand &use : buffer.getUses()) {
-    if (isa<ToDeviceOp, ToHostOp, ViewLayoutOp>(use.getOwner()))
+    if (isa<ToDeviceOp, ToHostOp, ViewLayoutOp, ttir::TTNNMetalLayoutCastOp>(use.getOwner()))
       continue;
     auto generic = dyn_cast<GenericOp>(use.getOwner());
     if (!generic) // within a generic, which has it as an operand, too
@@ -448,6 +449,10 @@ void d2m::moveToDram(memref::AllocOp alloc, uint64_t blockBytes) {
   auto type = cast<MemRefType>(buffer.getType());
   buffer.setType(MemRefType::get(type.getShape(), type.getElementType(), type.getLayout(),
                                  ttcore::MemorySpaceAttr::get(type.getContext(), ttcore::MemorySpace::DeviceDRAM)));
+  streamBuffer(buffer, blockBytes);
+}
+
+void d2m::streamBuffer(Value buffer, uint64_t blockBytes) {
   const auto genericsOf = [](Value value) {
     llvm::SetVector<GenericOp> generics;
     for (Operation *user : value.getUsers())

@@ -15,6 +15,8 @@ bool canLieInDram(Value buffer);
 /// Places a buffer in DRAM. Generics on it get circular buffers in L1, which are allocated before them: two blocks of
 /// up to `blockBytes`, or one block.
 void moveToDram(memref::AllocOp buffer, uint64_t blockBytes);
+/// Gives generics circular buffers for a buffer that is, or is a view of one, in DRAM.
+void streamBuffer(Value buffer, uint64_t blockBytes);
 
 /// Shrinks the blocks of an elementwise generic so that those of all operands have `blockBytes`, if they are larger.
 /// Returns whether it did.

@@ -124,6 +124,30 @@ int64_t d2m::contiguous(AffineMap map, unsigned dim, int64_t size) {
   return length == unlimited ? size : std::gcd(length, size);
 }
 
+std::optional<int64_t> d2m::greatestOf(AffineExpr expr, ArrayRef<int64_t> sizes) {
+  if (auto constant = dyn_cast<AffineConstantExpr>(expr))
+    return constant.getValue() < 0 ? std::nullopt : std::optional(constant.getValue());
+  if (auto dim = dyn_cast<AffineDimExpr>(expr))
+    return sizes[dim.getPosition()] - 1;
+  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+  const auto lhs = binary ? greatestOf(binary.getLHS(), sizes) : std::nullopt;
+  const auto rhs = binary ? greatestOf(binary.getRHS(), sizes) : std::nullopt;
+  if (rhs && expr.getKind() == AffineExprKind::Mod)
+    return std::min(lhs.value_or(*rhs - 1), *rhs - 1);
+  if (!lhs || !rhs)
+    return std::nullopt;
+  switch (expr.getKind()) {
+  case AffineExprKind::Add:
+    return *lhs + *rhs;
+  case AffineExprKind::Mul:
+    return *lhs * *rhs;
+  case AffineExprKind::FloorDiv:
+    return *lhs / *rhs;
+  default:
+    return std::nullopt;
+  }
+}
+
 AffineMap d2m::rowMajor(ArrayRef<int64_t> shape, MLIRContext *context) {
   AffineExpr number = getAffineConstantExpr(0, context);
   for (auto [dim, size] : llvm::enumerate(shape))

@@ -136,6 +136,9 @@ private:
     ttmetal::DeviceBuffer described;
     MemRefType block;
     ArrayRef<int64_t> blocks; // of all cores
+    // Padding of blocks that may be beyond the buffer, by rows and columns of cores: a load reads any tile there, and a
+    // store writes none.
+    std::array<bool, 2> isBeyond;
   };
 
   template <class Op> static FailureOr<Transfer> transferOf(Op op) {
@@ -149,8 +152,20 @@ private:
       return op.emitOpError() << (std::is_same_v<Op, RemoteLoadOp> ? "reads " : "writes ") << described->element
                               << (std::is_same_v<Op, RemoteLoadOp> ? " into blocks of " : " from blocks of ")
                               << block.getElementType();
-    return Transfer{buffer, map, *described, block,
-                    cast<ShapedType>(op.getMemref().getType()).getShape().take_front(2)};
+    ArrayRef<int64_t> blocks = cast<ShapedType>(op.getMemref().getType()).getShape().take_front(2);
+    Transfer transfer{buffer, map, *described, block, blocks, {}};
+    const int64_t sizes[] = {blocks[0], blocks[1], block.getDimSize(0), block.getDimSize(1)};
+    SmallVector<AffineExpr> places(simplifyAffineMap(map).getResults());
+    for (unsigned dim : {0, 1}) {
+      const int64_t size = described->grid[dim];
+      if (greatestOf(places[dim], sizes).value_or(size) < size)
+        continue;
+      transfer.isBeyond[dim] = !std::is_same_v<Op, RemoteLoadOp>;
+      if (!transfer.isBeyond[dim])
+        places[dim] = places[dim] % size;
+    }
+    transfer.map = AffineMap::get(4, 0, places, map.getContext());
+    return transfer;
   }
 
   /// Returns the greatest length of aligned pieces of rows that are contiguous in the buffer, by the indices of all
@@ -205,6 +220,15 @@ private:
     Value own = expand(builder, loc, rowMajor(shape, builder.getContext()), {at[2], at[3]})[0];
     const ttmetal::DeviceBuffer &buffer = transfer.described;
     Value offset = byteOffset(builder, loc, buffer.shard, buffer.elementBytes(), place[2], place[3]);
+    Value isThere;
+    for (size_t dim : {0, 1}) {
+      if (!transfer.isBeyond[dim])
+        continue;
+      Value below = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, place[dim], index(buffer.grid[dim]));
+      isThere = isThere ? arith::AndIOp::create(builder, loc, isThere, below).getResult() : below;
+    }
+    if (isThere)
+      builder.setInsertionPointToStart(scf::IfOp::create(builder, loc, isThere, /*withElseRegion=*/false).thenBlock());
     move(ValueRange{place[0], place[1], offset}, own, piece);
     builder.setInsertionPointAfter(rows);
   }

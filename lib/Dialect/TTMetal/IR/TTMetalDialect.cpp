@@ -89,13 +89,13 @@ uint64_t DeviceBuffer::elementBytes() const {
   return isa<ttcore::TileType>(element) ? pageBytes() : pageBytes() / tileElements;
 }
 
-MemRefType DeviceBuffer::inL1() const {
+MemRefType DeviceBuffer::in(ttcore::MemorySpace memory) const {
   SmallVector<int64_t> shape(grid);
   llvm::append_range(shape, shard);
   MLIRContext *context = element.getContext();
   return MemRefType::get(shape, element,
                          ttcore::ShardLayoutAttr::dense(context, shard, static_cast<int64_t>(elementBytes())),
-                         ttcore::MemorySpaceAttr::get(context, ttcore::MemorySpace::DeviceL1));
+                         ttcore::MemorySpaceAttr::get(context, memory));
 }
 
 uint64_t DeviceBuffer::shardBytes() const { return shard[0] * shard[1] * elementBytes(); }

@@ -140,8 +140,11 @@ private:
     return bytes;
   }
 
-  /// Whether L1 has room for the operands and results of all ops of a group at once.
-  static bool fits(const Group &group, const ChipMemory &chip) {
+  /// Whether L1 has room for the operands and results of all ops of a group at once or, as kernels read and write DRAM
+  /// in blocks, for these: half of L1, after `taken` bytes.
+  static bool fits(const Group &group, const ChipMemory &chip, int64_t taken) {
+    if (taken <= chip.usable() / 2)
+      return true;
     int64_t bytes = 0;
     llvm::SmallSetVector<Value, 8> values;
     for (Operation *op : group) {
@@ -155,11 +158,11 @@ private:
       const auto tile = static_cast<int64_t>(
           ttcore::tileBytes(ttcore::isBlockFormat(dataType) ? ttcore::DataType::Float32 : dataType));
       const int64_t tiles = tilesOfCore(type.getShape(), chip);
-      if (tiles > (chip.end - chip.base) / tile)
+      if (tiles > chip.usable() / tile)
         return false;
       bytes += tiles * tile;
     }
-    return bytes <= chip.end - chip.base - takenAt(group.front(), chip);
+    return bytes <= chip.usable() - taken;
   }
 
   /// Whether an op between those of a group writes to what they read: all of them would read it afterwards.
@@ -187,17 +190,20 @@ private:
       if (erased.contains(sink))
         continue;
       Group found = groupOf(sink);
-      if (found.size() < 2 || !fits(found, chip) || isWrittenAmid(found))
+      if (found.size() < 2)
+        continue;
+      const int64_t taken = takenAt(found.front(), chip);
+      if (!fits(found, chip, taken) || isWrittenAmid(found))
         continue;
       for (Operation *op : found)
         erased.insert(op);
-      if (failed(outline(found, symbols)))
+      if (failed(outline(found, taken, symbols)))
         return failure();
     }
     return success();
   }
 
-  static LogicalResult outline(const Group &found, SymbolTable &symbols) {
+  static LogicalResult outline(const Group &found, int64_t taken, SymbolTable &symbols) {
     Operation *sink = found.front();
     SmallVector<Operation *> ops(found.begin(), found.end());
     llvm::sort(ops, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
@@ -214,6 +220,8 @@ private:
         builder, sink->getLoc(), (prefix + "0").str(),
         builder.getFunctionType(llvm::map_to_vector(inputs, [](Value v) { return v.getType(); }), TypeRange(type)));
     function.setPrivate();
+    if (taken)
+      function->setAttr(ttcore::l1TakenName, builder.getI64IntegerAttr(taken));
     Block *body = function.addEntryBlock();
     builder.setInsertionPointToStart(body);
     IRMapping mapping;

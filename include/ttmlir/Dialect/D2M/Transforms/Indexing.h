@@ -17,6 +17,9 @@ SmallVector<Value> expand(OpBuilder &builder, Location loc, AffineMap map, Value
 /// does not allow more.
 int64_t contiguous(AffineMap map, unsigned dim, int64_t size);
 
+/// Returns the greatest value of an expression of dimensions of these sizes, or nullopt if it may have negative terms.
+std::optional<int64_t> greatestOf(AffineExpr expr, ArrayRef<int64_t> sizes);
+
 /// Returns (d0, ..., dn-1) -> the index of an element in row-major order.
 AffineMap rowMajor(ArrayRef<int64_t> shape, MLIRContext *context);
 

@@ -47,6 +47,9 @@ def D2MAllocate : Pass<"d2m-allocate"> {
     of the inputs and store blocks of the output. An elementwise generic computes as many rows of tiles at a time, or
     parts of a row, as leave room. Programs whose circular buffers do not fit are refused.
 
+    With `ttnn-mode`, generics read arguments whose tiles are in DRAM there, and write results there which only leave:
+    each tile is the part of a core of its own.
+
     Before:
     ```mlir
     %0 = memref.alloc() : memref<1x1x1x1x!ttcore.tile<32x32, f32>, #ttcore.shard<4096x4096, 1>, #l1>
@@ -78,9 +81,10 @@ def D2MAllocate : Pass<"d2m-allocate"> {
            "::mlir::tt::d2m::BufferSizePolicy::Auto", "Size of the blocks that generics work on",
            [{TT_D2M_BUFFER_SIZE_VALUES}]>,
     Option<"ttnnMode", "ttnn-mode", "bool", "false",
-           "Buffers are tensors of TTNN, for which the executor finds addresses: only refuse options of their places">
+           "Buffers are tensors of TTNN, for which the executor finds addresses: only choose between L1 and DRAM">
   ];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+                           "::mlir::tt::ttir::TTIRDialect", "::mlir::tt::ttnn::TTNNDialect"];
 }
 
 def D2MOpScheduler : Pass<"d2m-op-scheduler"> {

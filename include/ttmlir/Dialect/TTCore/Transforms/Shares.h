@@ -3,10 +3,15 @@
 #ifndef TTMLIR_DIALECT_TTCORE_TRANSFORMS_SHARES_H
 #define TTMLIR_DIALECT_TTCORE_TRANSFORMS_SHARES_H
 
+#include "llvm/ADT/StringRef.h"
+
 #include <algorithm>
 #include <cstdint>
 
 namespace mlir::tt::ttcore {
+
+/// The attribute of a function of kernels: the bytes of the L1 of each core that tensors of its callers take.
+inline constexpr llvm::StringLiteral l1TakenName = "ttcore.l1_taken";
 
 /// The cores along one dimension of a grid that have a part of a tensor, and the rows or columns of tiles of each part.
 struct Share {

@@ -37,8 +37,9 @@ struct DeviceBuffer {
   uint64_t shardBytes() const;
   uint64_t pageBytes() const;
   ttcore::DataType dataType() const;
-  /// The type of such a buffer in L1.
-  MemRefType inL1() const;
+  /// The type of such a buffer in a memory of the device.
+  MemRefType in(ttcore::MemorySpace memory) const;
+  MemRefType inL1() const { return in(ttcore::MemorySpace::DeviceL1); }
 
   /// Returns the buffer, or nullopt for a type that is not one: 4 dimensions, a #ttcore.shard layout, in device memory.
   static std::optional<DeviceBuffer> of(Type type);
