@@ -4,9 +4,14 @@
 #include "Tensors.h"
 
 #include "ttmlir/Conversion/TTIRToD2M/Passes.h"
+#include "ttmlir/Dialect/TTCore/Transforms/ShardedArguments.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/MeshShardOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/TTNNMetalLayoutCastOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/AggregateTensorOp.h"
 #include "ttmlir/Dialect/TTNN/IR/Ops/ReshapeOp.h"
 #include "ttmlir/Dialect/TTNN/IR/Ops/ToLayoutOp.h"
+#include "ttmlir/Dialect/TTNN/Transforms/Device.h"
+#include "ttmlir/Dialect/TTNN/Transforms/Distribution.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -108,10 +113,18 @@ struct CastTTNNLayouts : tt::impl::TTIRCastTTNNLayoutsBase<CastTTNNLayouts> {
       return signalPassFailure();
     }
     Block &body = function.getBody().front();
+    const ttnn::Distribution distribution(function);
+    Operation *end = body.getTerminator();
+    const auto isDistributed =
+        llvm::map_to_vector(end->getOperands(), [&](Value value) { return distribution.contains(value); });
     SmallVector<Type> arguments, results;
     OpBuilder builder = OpBuilder::atBlockBegin(&body);
     for (BlockArgument argument : body.getArguments()) {
-      FailureOr<RankedTensorType> type = typeOf(argument.getType(), "argument", argument.getArgNumber());
+      const bool staysOnHost = !argument.use_empty() && llvm::all_of(argument.getUsers(), [](Operation *user) {
+        return joinsHost(user) && ttnn::isMeshShard(user, ttcore::MeshShardDirection::FullToShard);
+      });
+      FailureOr<RankedTensorType> type =
+          typeOf(argument.getType(), staysOnHost, distribution.contains(argument), "argument", argument.getArgNumber());
       if (failed(type))
         return signalPassFailure();
       argument.setType(*type);
@@ -120,29 +133,97 @@ struct CastTTNNLayouts : tt::impl::TTIRCastTTNNLayoutsBase<CastTTNNLayouts> {
                                                         AffineMapAttr(), AffineMapAttr());
       argument.replaceAllUsesExcept(plain, plain.getDefiningOp());
     }
+    for (auto shard : llvm::to_vector(body.getOps<ttir::MeshShardOp>()))
+      if (joinsHost(shard) && failed(lower(shard)))
+        return signalPassFailure();
     for (Operation &op : body)
-      if (!isa<ttir::TTNNMetalLayoutCastOp>(op))
+      if (!isa<ttir::TTNNMetalLayoutCastOp>(op) && !isa<ttnn::TTNNDialect>(op.getDialect()))
         for (OpResult result : op.getResults())
           if (auto type = dyn_cast<RankedTensorType>(result.getType()))
             result.setType(withoutLayout(type));
-    Operation *end = body.getTerminator();
     builder.setInsertionPoint(end);
     for (auto [number, given] : llvm::enumerate(function.getResultTypes())) {
-      FailureOr<RankedTensorType> type = typeOf(given, "result", number);
+      Value value = end->getOperand(static_cast<unsigned>(number));
+      Value tensor = tensorOf(value);
+      const bool isOnHost = tensor && tensor.getDefiningOp<ttnn::AggregateTensorOp>();
+      FailureOr<RankedTensorType> type = typeOf(given, isOnHost, isDistributed[number], "result", number);
       if (failed(type))
         return signalPassFailure();
       results.push_back(*type);
       end->setOperand(static_cast<unsigned>(number),
-                      ttir::TTNNMetalLayoutCastOp::create(builder, end->getLoc(), *type,
-                                                          end->getOperand(static_cast<unsigned>(number)),
-                                                          AffineMapAttr(), AffineMapAttr()));
+                      isOnHost ? laidOut(builder, end->getLoc(), tensor, *type)
+                               : ttir::TTNNMetalLayoutCastOp::create(builder, end->getLoc(), *type, value,
+                                                                     AffineMapAttr(), AffineMapAttr())
+                                     .getResult());
     }
+    for (auto cast : llvm::make_early_inc_range(body.getOps<ttir::TTNNMetalLayoutCastOp>()))
+      if (cast->use_empty())
+        cast.erase();
     function.setFunctionType(FunctionType::get(&getContext(), arguments, results));
   }
 
 private:
-  /// A tensor without a layout of TTNN gets tiles in DRAM.
-  FailureOr<RankedTensorType> typeOf(Type given, StringRef what, size_t number) {
+  /// Whether values are divided or joined on the host: not where the mesh has one chip, nor where an identity stands
+  /// for what is distributed outside.
+  static bool joinsHost(Operation *op) {
+    auto shard = dyn_cast<ttir::MeshShardOp>(op);
+    std::optional<SmallVector<int64_t>> mesh = ttcore::lookupMeshShape(op);
+    return shard && shard.getShardType() != ttcore::MeshShardType::Identity && mesh &&
+           ShapedType::getNumElements(*mesh) > 1;
+  }
+
+  /// The tensor whose values these are, or null.
+  static Value tensorOf(Value values) {
+    auto cast = values.getDefiningOp<ttir::TTNNMetalLayoutCastOp>();
+    return cast && TTNNLayoutAttr::of(cast.getInput().getType()) ? cast.getInput() : Value();
+  }
+
+  /// Rows on the host, or tiles in DRAM.
+  static RankedTensorType placed(RankedTensorType type, ttcore::DataType dataType, bool onHost,
+                                 ttcore::TensorMeshAttr mesh) {
+    return ttnn::withLayout(type, TTNNLayoutAttr::get(type.getContext(), type.getShape(), dataType,
+                                                      onHost ? ttnn::Layout::RowMajor : ttnn::Layout::Tile,
+                                                      onHost ? ttnn::BufferType::SystemMemory : ttnn::BufferType::DRAM,
+                                                      mesh));
+  }
+
+  /// The chips get parts of what is on the host, which gets what they join.
+  LogicalResult lower(ttir::MeshShardOp shard) {
+    OpBuilder builder(shard);
+    Location loc = shard.getLoc();
+    auto from = cast<RankedTensorType>(shard.getInput().getType()), to = cast<RankedTensorType>(shard.getType());
+    std::optional<ttcore::DataType> dataType = ttcore::elementTypeToDataType(from.getElementType());
+    const bool divides = shard.getShardDirection() == ttcore::MeshShardDirection::FullToShard;
+    if (!dataType || !from.hasStaticShape())
+      return shard.emitOpError() << "operand is " << from
+                                 << "; expected a tensor of static shape with elements of a data format";
+    ttcore::TensorMeshAttr mesh = ttcore::distributedOver(shard);
+    RankedTensorType input = placed(from, *dataType, divides, divides ? ttcore::TensorMeshAttr() : mesh);
+    Value tensor = tensorOf(shard.getInput());
+    if (!tensor)
+      tensor = ttir::TTNNMetalLayoutCastOp::create(
+          builder, loc, placed(from, *dataType, /*onHost=*/false, divides ? ttcore::TensorMeshAttr() : mesh),
+          shard.getInput(), AffineMapAttr(), AffineMapAttr());
+    tensor = laidOut(builder, loc, tensor, input);
+    Value device = ttnn::getOrCreateDevice(builder, shard, [&](const Twine &why) { shard.emitOpError() << why; });
+    if (!device)
+      return failure();
+    std::string reason;
+    Value result = ttnn::createMeshShard(builder, shard, tensor,
+                                         placed(to, *dataType, !divides, divides ? mesh : ttcore::TensorMeshAttr()),
+                                         device, reason);
+    if (!result)
+      return shard.emitOpError() << "is not lowered to TTNN: " << reason;
+    shard.replaceAllUsesWith(
+        ttir::TTNNMetalLayoutCastOp::create(builder, loc, withoutLayout(cast<RankedTensorType>(result.getType())),
+                                            result, AffineMapAttr(), AffineMapAttr())
+            .getResult());
+    shard.erase();
+    return success();
+  }
+
+  /// A tensor without a layout of TTNN gets one.
+  FailureOr<RankedTensorType> typeOf(Type given, bool onHost, bool isDistributed, StringRef what, size_t number) {
     auto type = dyn_cast<RankedTensorType>(given);
     if (type && TTNNLayoutAttr::of(type))
       return type;
@@ -150,9 +231,8 @@ private:
     if (!dataType || !ttnn::collapsedShape(type.getShape(), ttnn::Layout::Tile))
       return getOperation().emitOpError() << what << " " << number << " is " << given
                                           << "; expected a tensor of static shape with elements of a data format";
-    auto layout =
-        TTNNLayoutAttr::get(&getContext(), type.getShape(), *dataType, ttnn::Layout::Tile, ttnn::BufferType::DRAM);
-    return ttnn::withLayout(type, layout);
+    return placed(type, *dataType, onHost,
+                  isDistributed ? ttcore::distributedOver(getOperation()) : ttcore::TensorMeshAttr());
   }
 };
 } // namespace

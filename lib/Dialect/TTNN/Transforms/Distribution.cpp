@@ -10,6 +10,8 @@
 #include "ttmlir/Dialect/TTIR/IR/Ops/DistributedRMSNormOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/GetDimensionSizeOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/MeshShardOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/AggregateTensorOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/DistributeTensorOp.h"
 #include "ttmlir/Dialect/TTNN/IR/TTNN.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -167,4 +169,99 @@ void Distribution::distributeOperands(Operation *root) {
         source->set(shard.getResult());
       }
     }
+}
+
+//===----------------------------------------------------------------------===//
+// Between the host and the chips
+//===----------------------------------------------------------------------===//
+
+/// The dimension that each axis of the mesh splits, -1 for none; with fewer than two entries, those of the last axes.
+static FailureOr<SmallVector<int64_t>> splitDims(ttir::MeshShardOp shard, ArrayRef<int64_t> mesh, std::string &reason) {
+  const auto refuse = [&](const Twine &why) {
+    reason = why.str();
+    return failure();
+  };
+  SmallVector<int64_t> dims(shard.getShardDims());
+  if (dims.size() > mesh.size())
+    return refuse("shard_dims names " + Twine(dims.size()) + " mesh axes but the mesh has " + Twine(mesh.size()));
+  dims.insert(dims.begin(), mesh.size() - dims.size(), -1);
+  if (shard.getShardType() == ttcore::MeshShardType::Replicate)
+    dims.assign(mesh.size(), -1);
+  for (auto [axis, dim] : llvm::enumerate(dims)) {
+    if (dim < 0)
+      continue;
+    ArrayRef<int64_t> counts = shard.getShardShape();
+    if (dim >= static_cast<int64_t>(counts.size()))
+      return refuse("shard_dims names dimension " + Twine(dim) + " but shard_shape has " + Twine(counts.size()));
+    int64_t along = 1;
+    for (auto [otherAxis, otherDim] : llvm::enumerate(dims))
+      if (otherDim == dim)
+        along *= mesh[otherAxis];
+    if (counts[dim] != along)
+      return refuse("shard_shape splits dimension " + Twine(dim) + " into " + Twine(counts[dim]) +
+                    " parts but the mesh axes it is split along have " + Twine(along) + " devices");
+  }
+  return dims;
+}
+
+static MeshMapperConfigAttr mapperFor(ArrayRef<int64_t> dims, Builder &builder) {
+  MLIRContext *context = builder.getContext();
+  SmallVector<PlacementAttr> placements;
+  for (int64_t dim : dims)
+    placements.push_back(dim < 0 ? PlacementAttr::get(context, PlacementType::Replicate, {})
+                                 : PlacementAttr::get(context, PlacementType::Shard, builder.getI64IntegerAttr(dim)));
+  return MeshMapperConfigAttr::get(context, placements, {});
+}
+
+/// Devices along an axis that splits nothing hold equal values: only the first one is read, as the override of the mesh
+/// shape states; its dimension is then any one that no other axis has, or -1.
+static MeshComposerConfigAttr composerFor(ArrayRef<int64_t> dims, ArrayRef<int64_t> mesh, int64_t rank,
+                                          Builder &builder) {
+  SmallVector<IntegerAttr> joined, devices;
+  bool whole = true;
+  SmallVector<int64_t> taken(dims);
+  for (auto [axis, dim] : llvm::enumerate(dims)) {
+    int64_t along = dim;
+    if (dim < 0) {
+      along = 0;
+      while (llvm::is_contained(taken, along))
+        ++along;
+      if (along >= rank)
+        along = -1;
+      taken.push_back(along);
+      whole &= mesh[axis] == 1;
+    }
+    joined.push_back(builder.getI32IntegerAttr(along));
+    devices.push_back(builder.getI32IntegerAttr(dim < 0 ? 1 : mesh[axis]));
+  }
+  if (whole)
+    devices.clear();
+  return MeshComposerConfigAttr::get(builder.getContext(), joined, devices);
+}
+
+Value ttnn::createMeshShard(OpBuilder &builder, ttir::MeshShardOp op, Value input, Type to, Value device,
+                            std::string &reason) {
+  auto type = dyn_cast<RankedTensorType>(to);
+  if (!type || !isa<RankedTensorType>(op.getInput().getType())) {
+    reason = "it works on buffers; expected tensors";
+    return {};
+  }
+  if (op.getShardType() == ttcore::MeshShardType::Identity) {
+    reason = "an identity stands for an argument or result that is distributed outside, but it is used as neither; run "
+             "ttir-localize-presharded first";
+    return {};
+  }
+  if (op.getShardType() == ttcore::MeshShardType::Maximal) {
+    reason = "shard_type maximal, one device holding the tensor, is not supported";
+    return {};
+  }
+  ArrayRef<int64_t> mesh = ttcore::lookupDevice(op).getDeviceAttr().getMeshShape();
+  FailureOr<SmallVector<int64_t>> dims = splitDims(op, mesh, reason);
+  if (failed(dims))
+    return {};
+  if (op.getShardDirection() == ttcore::MeshShardDirection::FullToShard)
+    return DistributeTensorOp::create(builder, op.getLoc(), type, input, device, mapperFor(*dims, builder),
+                                      /*cq_id=*/nullptr);
+  return AggregateTensorOp::create(builder, op.getLoc(), type, input, device,
+                                   composerFor(*dims, mesh, type.getRank(), builder));
 }

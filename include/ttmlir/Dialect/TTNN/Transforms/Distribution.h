@@ -8,9 +8,18 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/SymbolTable.h"
 
+namespace mlir::tt::ttir {
+class MeshShardOp;
+} // namespace mlir::tt::ttir
+
 namespace mlir::tt::ttnn {
 
 bool isMeshShard(Operation *op, ttcore::MeshShardDirection direction);
+
+/// Creates the op of TTNN that divides `input` among the chips, or joins their parts, to a tensor of `type`. Returns
+/// null, and the reason, for an op that it cannot do this for.
+Value createMeshShard(OpBuilder &builder, ttir::MeshShardOp op, Value input, Type type, Value device,
+                      std::string &reason);
 
 /// The values of which each chip of a mesh has its own; in a module, through loops and branches.
 class Distribution {
