@@ -88,7 +88,7 @@ void bindReports(nb::module_ &module) {
           "Of all sfpu_tiles, where they are known; else 0.")
       .def_prop_ro(
           "activity", [](const OpPerf &self) { return self.activity ? self.activity.get() : nullptr; },
-          nb::rv_policy::reference_internal, "What the cores did, for a program of kernels of TTMetal; else None.");
+          nb::rv_policy::reference_internal, "What the cores did, for a program of kernels; else None.");
   nb::class_<StagePerf>(module, "StagePerf", "What a stage of a program took, for all micro-batches.")
       .def_prop_ro(
           "name", [](const StagePerf &self) { return self.name; }, "Of its program.")

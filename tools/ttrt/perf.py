@@ -41,7 +41,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--sort", choices=ORDERS, default="program", help="order of the rows (default: %(default)s)")
     parser.add_argument("--loops", type=positive, default=3, metavar="N", help="runs; the last one is shown")
     parser.add_argument(
-        "--kernels", action="store_true", help="also show what bounds the programs of kernels of a TTMetal file"
+        "--kernels", action="store_true", help="also show what bounds the programs of kernels (TTMetal, ttnn.generic)"
     )
     parser.add_argument("--filter", metavar="TEXT", default="", help="only ops with TEXT in their name or location")
     parser.add_argument(
@@ -145,7 +145,7 @@ def executed(args: argparse.Namespace, file: Any, program: Program, arch: str, s
 
 
 def kernel_figures(report: Any) -> dict[str, Any]:
-    """Returns what the kernels of each program of kernels did, and what bounds it; nothing of a TTNN program."""
+    """Returns what the kernels of each program of kernels did, and what bounds it; nothing if there are none."""
     from profiler.cores import bound_by, cores_records, summaries
 
     records = cores_records(report.ops)
@@ -170,7 +170,7 @@ def show_kernels(report: dict[str, Any], args: argparse.Namespace) -> None:
     """Prints a table of the kernels of each program, and what bounds it."""
     programs = report.get("kernels", [])
     if not programs:
-        expected = "expected a TTMetal program (.ttm) that computes"
+        expected = "expected a TTMetal program (.ttm) that computes, or ttnn.generic"
         raise InputError(f"{args.file}: --kernels: program {report['name']} ran no kernels; {expected}")
     for program in programs:
         op = report["ops"][program["op"]]
@@ -187,7 +187,8 @@ def show_kernels(report: dict[str, Any], args: argparse.Namespace) -> None:
             )
             for each in program["kernels"]
         ]
-        title = f"command {program['op']}, {where}: {grouped(round(program['cycles']))} cycles"
+        kind = "op" if op["name"].startswith("ttnn.") else "command"
+        title = f"{kind} {program['op']}, {where}: {grouped(round(program['cycles']))} cycles"
         table(title, ("kernel", "cores>", "computes>", "moves>", "waits>", "mostly for", "busiest core"), rows)
         print(f"bound by {program['bound_by']}")
 

@@ -1,10 +1,12 @@
 //===- activity.cpp - what cores did, of the recordings of kernels --------===//
 // SPDX-License-Identifier: Apache-2.0
 
-#include "metal/core.h"
+#include "metal/report.h"
 #include "tt/metal/kernel_api.h"
+#include "tt/sim/clock.h"
 
 #include <array>
+#include <cmath>
 #include <set>
 
 namespace tt::metal {
@@ -113,6 +115,38 @@ void KernelRun::endZone() {
   if (const size_t at = recording->open.back(); at < recording->zones.size())
     recording->zones[at].end = clock.now;
   recording->open.pop_back();
+}
+
+KernelReport reportOf(const sim::ChipDesc &chip, ProgramWork work) {
+  KernelReport report;
+  report.cycles = work.cycles;
+  report.deviceNs = static_cast<double>(work.cycles) / chip.speed.clockGHz + chip.speed.launchNs;
+  report.bound = work.bound;
+  report.matmulTiles = work.total.matmulTiles;
+  report.fpuTiles = work.total.fpuTiles;
+  report.sfpuTiles = work.total.sfpuTiles;
+  report.movedBytes = work.total.movedBytes;
+  report.fabricBytes = work.total.fabricBytes;
+  report.fabricHops = work.total.fabricHops;
+  report.roundedOnly.assign(work.roundedOnly.begin(), work.roundedOnly.end());
+  report.activity = std::move(work.activity);
+  return report;
+}
+
+void takeReport(KernelReport report, const sim::ChipDesc &chip, runtime::OpPerf &perf) {
+  perf.deviceNs = report.deviceNs;
+  perf.cycles = static_cast<int64_t>(std::ceil(perf.deviceNs * chip.speed.clockGHz));
+  perf.uncertaintyNs = perf.deviceNs * ttmlir::cost::rowOf(perf.cost.kind).uncertainty;
+  perf.bound = chip.speed.launchNs > perf.deviceNs / 2 ? sim::Bound::Dispatch : report.bound;
+  perf.cost.launched = true;
+  perf.cost.matmulTiles = report.matmulTiles;
+  perf.cost.fpuTiles = report.fpuTiles;
+  perf.cost.sfpuTiles = report.sfpuTiles;
+  perf.cost.l1Bytes = report.movedBytes;
+  perf.cost.fabricBytes = report.fabricBytes;
+  perf.cost.fabricHops = report.fabricHops;
+  if (runtime::perfRecording())
+    perf.activity = std::make_shared<const CoreActivity>(std::move(report.activity));
 }
 
 CoreActivity activityOf(const sim::ChipDesc &chip, std::span<const std::unique_ptr<Core>> cores, bool recorded) {

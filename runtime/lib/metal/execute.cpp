@@ -4,6 +4,7 @@
 #include "metal/execute.h"
 #include "metal/core.h"
 #include "metal/library.h"
+#include "metal/report.h"
 #include "tt/interrupt.h"
 #include "tt/metal/exact.h"
 #include "tt/metal/watch.h"
@@ -386,20 +387,7 @@ private:
   }
   void count(ProgramWork work, OpPerf &perf) {
     roundedOnly.insert(work.roundedOnly.begin(), work.roundedOnly.end());
-    const ttmlir::cost::Speed &speed = chip.l1->chip.speed;
-    perf.deviceNs = static_cast<double>(work.cycles) / speed.clockGHz + speed.launchNs;
-    perf.cycles = static_cast<int64_t>(std::ceil(perf.deviceNs * speed.clockGHz));
-    perf.uncertaintyNs = perf.deviceNs * ttmlir::cost::rowOf(perf.cost.kind).uncertainty;
-    perf.bound = speed.launchNs > perf.deviceNs / 2 ? sim::Bound::Dispatch : work.bound;
-    perf.cost.launched = true;
-    perf.cost.matmulTiles = work.total.matmulTiles;
-    perf.cost.fpuTiles = work.total.fpuTiles;
-    perf.cost.sfpuTiles = work.total.sfpuTiles;
-    perf.cost.l1Bytes = work.total.movedBytes;
-    perf.cost.fabricBytes = work.total.fabricBytes;
-    perf.cost.fabricHops = work.total.fabricHops;
-    if (runtime::perfRecording())
-      perf.activity = std::make_shared<const CoreActivity>(std::move(work.activity));
+    takeReport(reportOf(chip.l1->chip, std::move(work)), chip.l1->chip, perf);
   }
 
   /// A host buffer, of which what no command has written is 0.

@@ -10,6 +10,8 @@
 #include "core/op.h"
 #include "core/plan.h"
 #include "metal/library.h"
+#include "metal/report.h"
+#include "run/measured.h"
 #include "tt/metal/tensors.h"
 #include "tt/sim/chip.h"
 
@@ -116,7 +118,7 @@ Machines &machines() {
   return *created;
 }
 
-class GenericKernel final : public ttnn::Kernel, public ttnn::OwnCircularBuffers {
+class GenericKernel final : public ttnn::Kernel, public ttnn::OwnCircularBuffers, public runtime::MeasuredKernel {
 public:
   explicit GenericKernel(const OpCall &call)
       : attributes(std::make_shared<const ttnn::Attributes>(call.attributes)),
@@ -154,7 +156,13 @@ public:
 
   int64_t circularBytes() const override { return circularTotal; }
 
-  void run(const ttnn::Buffers &buffers) const override {
+  void run(const ttnn::Buffers &buffers) const override { runKernels(buffers); }
+  void runMeasured(const ttnn::Buffers &buffers, runtime::OpPerf &perf) const override {
+    takeReport(runKernels(buffers), chip, perf);
+  }
+
+private:
+  KernelReport runKernels(const ttnn::Buffers &buffers) const {
     // When it runs: a program may be prepared, and its costs estimated, without permission.
     runtime::requireAllowed(*attributes);
     const std::shared_ptr<const ProgramKernels> kernels = batch->kernels(number);
@@ -163,11 +171,11 @@ public:
       values.push_back(
           {&specs[i], pages[i], addresses[i], const_cast<std::byte *>(buffers.ins[i]), i + 1 == specs.size()});
     std::unique_ptr<Machine> machine = machines().take(chip);
-    runOnValues(*machine, values, *program, *kernels);
+    KernelReport report = runOnValues(*machine, values, *program, *kernels);
     machines().give(std::move(machine)); // not after an error
+    return report;
   }
 
-private:
   void placeTensors(const OpCall &call) {
     if (specs.empty())
       ttnn::fail(call, "has no operands; expected at least the result");

@@ -3,6 +3,7 @@
 
 #include "tt/metal/host.h"
 #include "metal/library.h"
+#include "metal/report.h"
 #include "tt/runtime/run.h"
 #include "tt/sim/allocator.h"
 
@@ -279,7 +280,6 @@ KernelReport Machine::run(const HostProgram &given, const ProgramKernels &kernel
 
 KernelReport Machine::State::run(const HostProgram &given, const EnqueueProgram &program, const ProgramKernels &kernels,
                                  std::string *printed) const {
-  KernelReport report;
   std::string lines;
   const auto keep = [&] {
     if (printed)
@@ -295,16 +295,8 @@ KernelReport Machine::State::run(const HostProgram &given, const EnqueueProgram 
     throw;
   }
   keep();
-  const ttmlir::cost::Speed &speed = chip.speed;
-  report.deviceNs = static_cast<double>(work.cycles) / speed.clockGHz + speed.launchNs;
-  report.cycles = work.cycles;
-  report.matmulTiles = work.total.matmulTiles;
-  report.fpuTiles = work.total.fpuTiles;
-  report.sfpuTiles = work.total.sfpuTiles;
-  report.movedBytes = work.total.movedBytes;
-  report.roundedOnly.assign(work.roundedOnly.begin(), work.roundedOnly.end());
+  KernelReport report = reportOf(chip, std::move(work));
   report.printed = std::move(lines);
-  report.activity = std::move(work.activity);
   return report;
 }
 

@@ -57,7 +57,7 @@ void Executable::runWith(ConstPointers ins, Pointers outs) {
     for (size_t d = 0; d < outs[k].size(); ++d)
       results.shards[k][d] = {std::shared_ptr<void>(), outs[k][d]};
   }
-  inCallees = {};
+  beyondPlan = {};
   bindPatches(results);
   runSteps(nullptr);
   copyOutputs(results);
@@ -74,8 +74,8 @@ void Executable::runControl(uint32_t op, ConstPointers ins, Pointers outs, const
     const sim::Duration took = call == Operation::Call::While  ? runWhile(op, ins, outs, run)
                                : call == Operation::Call::Case ? runCase(op, ins, outs, run)
                                                                : runFunction();
-    inCallees.cycles += took.cycles - plan.durations[op].cycles;
-    inCallees.ns += took.ns - plan.durations[op].ns;
+    beyondPlan.cycles += took.cycles - plan.durations[op].cycles;
+    beyondPlan.ns += took.ns - plan.durations[op].ns;
   } catch (const OpError &error) {
     throw OpError(name() + ": op " + std::to_string(op) + " (" + std::string(program.operations[op].info->name) +
                   "): " + error.what());

@@ -71,7 +71,11 @@ private:
   using Root = Plan::Root;
   using Step = Plan::Step;
 
-  void runStep(const Step &step);
+  /// Runs a step. `perf`: of its op, or null; it gets the time beyond the plan.
+  void runStep(const Step &step, OpPerf *perf);
+  void runKernels(const Step &step, OpPerf *perf);
+  /// Counts what the slowest chip took to run a measured step, instead of what the plan says.
+  void takeMeasured(const Step &step, const OpPerf &slowest, OpPerf *perf);
   void runSteps(RunReport *perf);
   std::vector<sim::Allocation> runObserved(const Binary &binary, const Device &device, const std::vector<bool> &moved,
                                            const Hooks &hooks, RunReport &report);
@@ -98,7 +102,7 @@ private:
                   std::vector<sim::Allocation> &allocations);
   /// Returns the time of the last run on the chip.
   sim::Duration taken() const {
-    return {plan.totalDuration.cycles + inCallees.cycles, plan.totalDuration.ns + inCallees.ns};
+    return {plan.totalDuration.cycles + beyondPlan.cycles, plan.totalDuration.ns + beyondPlan.ns};
   }
 
   /// Sends the data that chips of other ranks need for a mesh step, and receives.
@@ -132,7 +136,7 @@ private:
     std::vector<std::vector<std::byte *>> carriedData;
   };
   std::map<uint32_t, Callees> callees; // by op, those of Plan::callees
-  sim::Duration inCallees;             // of the last run: what such programs took beyond what the plan says
+  sim::Duration beyondPlan;            // of the last run: what such programs and kernels took beyond what the plan says
   const std::shared_ptr<MemoryPlan::History> history;
   std::vector<ttnn::Cost> costs; // per op, of reports
   std::vector<uint8_t> alive;    // per value, in an observed run

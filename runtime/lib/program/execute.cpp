@@ -6,6 +6,7 @@
 #include "program/executable.h"
 #include "program/inputs.h"
 #include "program/scope_exit.h"
+#include "run/measured.h"
 #include "tt/interrupt.h"
 #include "tt/recycle.h"
 #include "tt/sim/host.h"
@@ -101,7 +102,16 @@ bool fits(const Plan &plan, const Device &device, std::span<const Tensor> inputs
   return isShared ? device->partition()->ranks().all(fits, "inputs that " + plan.name() + " was prepared for") : fits;
 }
 
-void Executable::runStep(const Step &step) {
+void Executable::runStep(const Step &step, OpPerf *perf) {
+  const sim::Duration before = beyondPlan;
+  runKernels(step, perf);
+  if (!perf)
+    return;
+  perf->cycles += beyondPlan.cycles - before.cycles;
+  perf->deviceNs += beyondPlan.ns - before.ns;
+}
+
+void Executable::runKernels(const Step &step, OpPerf *perf) {
   if (step.isMesh()) {
     const ConstPointers ins(meshIns.data() + step.firstMeshIn, step.meshIns);
     const Pointers outs(meshOuts.data() + step.firstMeshOut, step.meshOuts);
@@ -116,6 +126,7 @@ void Executable::runStep(const Step &step) {
       });
     return;
   }
+  OpPerf slowest;
   for (uint32_t d = 0; d < step.devices; ++d) {
     const ttnn::Kernel *kernel = step.own == Step::none ? step.kernel : plan.ownKernels[step.own][d];
     poison(arena.memory.get(), plan.scratchBytes);
@@ -124,9 +135,30 @@ void Executable::runStep(const Step &step) {
                                 arena.memory.get()};
     if (step.callsHost && !resting.empty() && rests(step, d))
       clearResults(step, buffers);
-    else
+    else if (step.isMeasured) {
+      OpPerf own;
+      if (perf)
+        own.cost = perf->cost;
+      dynamic_cast<const MeasuredKernel *>(kernel)->runMeasured(buffers, own);
+      if (own.deviceNs >= slowest.deviceNs)
+        slowest = std::move(own);
+    } else {
       kernel->run(buffers);
+    }
   }
+  if (step.isMeasured)
+    takeMeasured(step, slowest, perf);
+}
+
+void Executable::takeMeasured(const Step &step, const OpPerf &slowest, OpPerf *perf) {
+  beyondPlan.cycles += slowest.cycles - plan.durations[step.op].cycles;
+  beyondPlan.ns += slowest.deviceNs - plan.durations[step.op].ns;
+  if (!perf)
+    return;
+  perf->bound = slowest.bound;
+  perf->cost = slowest.cost;
+  perf->uncertaintyNs = slowest.uncertaintyNs;
+  perf->activity = slowest.activity;
 }
 
 void Executable::exchange(const Step &step) {
@@ -168,7 +200,7 @@ void Executable::runSteps(RunReport *perf) {
     for (const Step &step : plan.steps) {
       checkInterrupt();
       sim::checkReset(*on);
-      runStep(step);
+      runStep(step, nullptr);
     }
     return;
   }
@@ -176,11 +208,8 @@ void Executable::runSteps(RunReport *perf) {
     checkInterrupt();
     sim::checkReset(*on);
     const int64_t start = hostNow();
-    const sim::Duration before = inCallees;
-    runStep(step);
+    runStep(step, &perf->ops[step.op]);
     attribute(step, hostNow() - start, *perf);
-    perf->ops[step.op].cycles += inCallees.cycles - before.cycles;
-    perf->ops[step.op].deviceNs += inCallees.ns - before.ns;
   }
 }
 
@@ -291,7 +320,7 @@ Tensors Executable::run(const Binary &binary, std::span<const Tensor> inputs, co
     report.ops = this->report().ops;
 
   createOutputs(results, false);
-  inCallees = {};
+  beyondPlan = {};
   if (plan.mode == Mode::Observed) {
     results.allocations = runObserved(binary, device, moved, *hooks, report);
   } else {
@@ -334,7 +363,7 @@ Results Executable::evaluate(std::span<const Argument> arguments) {
       }
     }
   }
-  inCallees = {};
+  beyondPlan = {};
   Results results;
   createOutputs(results, true);
   int64_t peaks[sim::memoryCount];

@@ -100,7 +100,7 @@ std::vector<sim::Allocation> Executable::runObserved(const Binary &binary, const
       if (step->control)
         continue; // its programs are observed, too
       const int64_t start = hostNow();
-      runStep(*step);
+      runStep(*step, report.ops.empty() ? nullptr : &report.ops[op]);
       const int64_t took = hostNow() - start;
       report.hostNs += took;
       if (!report.ops.empty())
@@ -136,7 +136,7 @@ void Executable::runCallees(const Binary &binary, const Device &device, uint32_t
   int64_t hostNs = 0;
   const auto run = [&](Executable &callee, ConstPointers ins, Pointers outs) {
     callee.bindOperands(ins);
-    callee.inCallees = {};
+    callee.beyondPlan = {};
     RunReport inner;
     auto kept = callee.runObserved(binary, device, std::vector<bool>(ins.size(), false), ofOps, inner);
     if (operation.call == Operation::Call::Cached)

@@ -201,6 +201,7 @@ struct Plan {
     uint32_t firstMeshIn = 0, meshIns = 0, firstMeshOut = 0, meshOuts = 0; // spans, when isMesh
     bool control = false;                                                  // runs the callees of its op
     bool callsHost = false;                                                // which a chip that rests does not do
+    bool isMeasured = false;                                               // the kernel is a MeasuredKernel
     uint32_t exchange = none;                                              // what ranks exchange before it
     uint32_t own = none; // in ownKernels: of kernels that keep forms of what devices have different
     static constexpr uint32_t none = ~0u;

@@ -7,6 +7,7 @@
 #include "core/op.h"
 #include "core/plan.h"
 #include "program/inputs.h"
+#include "run/measured.h"
 
 #include <algorithm>
 
@@ -451,6 +452,7 @@ void Planner::addStep(std::shared_ptr<const ttnn::Kernel> kernel) {
       if (in != absentOperand)
         step.devices = std::max(step.devices, shards(in));
   step.callsHost = operation().info->name == "debug.host_call";
+  step.isMeasured = dynamic_cast<const MeasuredKernel *>(kernel.get()) != nullptr;
   created.scratchBytes = std::max(created.scratchBytes, kernel->scratchBytes());
   if (created.kernelOf[op] != kernel)
     created.kernels.push_back(std::move(kernel));

@@ -81,7 +81,8 @@ struct KernelReport {
   int64_t cycles = 0; // of the slowest core
   double deviceNs = 0;
   CoreActivity activity;
-  int64_t matmulTiles = 0, fpuTiles = 0, sfpuTiles = 0, movedBytes = 0;
+  sim::Bound bound = sim::Bound::None; // what the slowest kernel mostly does
+  int64_t matmulTiles = 0, fpuTiles = 0, sfpuTiles = 0, movedBytes = 0, fabricBytes = 0, fabricHops = 0;
   std::vector<std::string> roundedOnly; // functions that exact arithmetic does not cover and that got floats
   std::string printed;                  // by DPRINT: lines that begin with core and kernel, in the order of cores
 };

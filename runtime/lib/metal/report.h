@@ -1,0 +1,15 @@
+//===- report.h - what programs of kernels did ------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "metal/core.h"
+#include "tt/runtime/run.h"
+
+namespace tt::metal {
+
+/// What a program did, with its time from the launch on.
+KernelReport reportOf(const sim::ChipDesc &chip, ProgramWork work);
+/// The same as the time and the work of an op, with the activity of its cores when recording is on.
+void takeReport(KernelReport report, const sim::ChipDesc &chip, runtime::OpPerf &perf);
+
+} // namespace tt::metal
