@@ -111,7 +111,10 @@ void bindReports(nb::module_ &module) {
                    [](const StagePerf &self) { return self.memoryPeak[static_cast<size_t>(sim::Memory::L1)]; })
       .def_ro("ops", &StagePerf::ops, "By op, when perf recording is on.");
   nb::class_<RunReport>(module, "RunReport", "What a run took.")
-      .def_ro("binary", &RunReport::binary)
+      .def_prop_ro(
+          "binary", [](const RunReport &self) { return self.binary ? std::optional(self.binary) : std::nullopt; },
+          nb::sig("def binary(self) -> _ttmlir_runtime.binary.Binary | None"),
+          "That of the ops and stages; None when the report has neither, so that it keeps no weights.")
       .def_ro("program_index", &RunReport::program)
       .def_ro("host_ns", &RunReport::hostNs, "The ops, measured here.")
       .def_ro("cycles", &RunReport::cycles, "Estimated on the chip.")

@@ -42,6 +42,9 @@ public:
     return create();
   }
   void end(const Device &device, std::shared_ptr<RunReport> report) {
+    // Without names of its ops, it need not keep the binary, and with it the prepared weights.
+    if (report->ops.empty() && report->stages.empty())
+      report->binary = {};
     std::shared_ptr<RunReport> old; // freed behind the lock: with it may go a binary
     std::lock_guard lock(mutex);
     OfDevice *const found = of(device);
@@ -65,7 +68,7 @@ public:
   }
 
 private:
-  /// Kept with the device, and the binary of the run with it.
+  /// Kept with the device, and with it the binary of a run that was recorded.
   struct OfDevice {
     std::shared_ptr<RunReport> last, spare;
   };

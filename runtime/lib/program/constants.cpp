@@ -217,9 +217,48 @@ void Planner::evaluateCall() {
     root.home = Plan::Home::Constant;
     root.constant.assign(results.shards[i].begin(), results.shards[i].end());
     shareEqual(root.constant, program.spec(operation.outs[i]).bytes());
+    results.shards[i].clear();
     if (groupOf[operation.outs[i]] != MemoryPlan::none)
       created.cachedMemory.insert(std::ranges::upper_bound(created.cachedMemory, op, {}, &Plan::CachedMemory::op),
                                   {op, std::make_shared<const sim::Allocation>(std::move(results.allocations[i]))});
+  }
+  given.clear();
+  for (uint32_t out : operation.outs)
+    takeEqualValues(out);
+}
+
+void Planner::takeEqualValues(uint32_t value) {
+  if (created.written[value])
+    return;
+  const size_t bytes = program.spec(value).bytes();
+  Shards &shards = created.roots[value].constant;
+  const Shards computed = shards;
+  for (uint32_t shard = 0; shard < computed.size(); ++shard) {
+    const auto first = static_cast<uint32_t>(std::ranges::find(computed, computed[shard]) - computed.begin());
+    if (first != shard) {
+      shards[shard] = shards[first];
+      continue;
+    }
+    // Twice, with the copy. An argument, or a value in the file, has another owner or none.
+    if (computed[shard].use_count() != 2 * std::ranges::count(computed, computed[shard]))
+      continue;
+    const Constant constant{value, shard, 0, bytes};
+    const auto identity = identityOf(constant, computed[shard].get());
+    if (!identity)
+      continue;
+    if (auto known = PreparedForms::ofProcess().find(*identity, PreparedForms::plain()))
+      shards[shard] = std::move(known);
+    else
+      ofCalls.push_back(constant);
+  }
+}
+
+void Planner::shareValues() const {
+  for (const Constant &constant : ofCalls) {
+    const auto &values = created.roots[constant.root].constant[constant.shard];
+    if (const auto known = created.identities.find(constant); values && known != created.identities.end())
+      PreparedForms::ofProcess().keep(known->second, PreparedForms::plain(), std::const_pointer_cast<std::byte>(values),
+                                      /*isSecond=*/false);
   }
 }
 

@@ -80,6 +80,7 @@ std::shared_ptr<const Plan> Planner::make() {
   describeOutputs();
   describeParameters();
   created.groupOf = std::move(groupOf);
+  shareValues();
   work.finish();
   return plan;
 }

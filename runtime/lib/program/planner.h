@@ -112,6 +112,11 @@ private:
   void fold(const ttnn::Kernel &kernel, const ttnn::OpCall &call);
   /// Runs the program that a call names, and keeps its results.
   void evaluateCall();
+  /// Takes the values of a result of a call from another program that has computed the same, and notes which values
+  /// may be given to others.
+  void takeEqualValues(uint32_t value);
+  /// Gives the values of calls that kernels read when they run to programs that compute the same.
+  void shareValues() const;
   /// Evaluates the calls, as yet put off, whose results the op uses.
   void evaluatePending();
   void evaluatePending(uint32_t value);
@@ -221,9 +226,10 @@ private:
   std::vector<bool> isRead;                                 // per root: a kernel looks at it when it runs
   std::vector<std::pair<uint32_t, uint32_t>> deallocatedAt; // value, op
   size_t preparedBytes = 0;
-  size_t keptBytes = 0;        // of constants for other sizes
-  std::vector<bool> isSame;    // per root: a constant of the plan before
-  std::vector<bool> isPending; // per root: the result of a call that is evaluated at its first use
+  size_t keptBytes = 0;          // of constants for other sizes
+  std::vector<bool> isSame;      // per root: a constant of the plan before
+  std::vector<bool> isPending;   // per root: the result of a call that is evaluated at its first use
+  std::vector<Constant> ofCalls; // results of calls in memory that belongs to plans alone
   mutable std::map<std::pair<Constant, Form>, std::weak_ptr<std::byte>> sharedForms;
   std::vector<std::span<const std::byte>> dispensable; // prepared constants that are not needed after the current op
 };

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The form in which kernels keep constants (panels, other orders of elements) belongs to the values and the form. All
-// programs of a process share it as long as one of them uses it.
+// programs of a process share it as long as one of them uses it. So do they the results of calls (ttcore.load_cached)
+// that kernels read as they are.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -31,6 +32,8 @@ Identity identityOf(std::span<const std::byte> values);
 class PreparedForms {
 public:
   using Form = ttnn::ConstantStore::Form;
+  /// The values as they are, in memory that nobody writes.
+  static Form plain() { return {}; }
 
   static PreparedForms &ofProcess();
 

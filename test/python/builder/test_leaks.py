@@ -127,3 +127,26 @@ def test_constants_go_with_their_module() -> None:
         gc.collect()
         sizes.append(resident())
     assert sizes[-1] - sizes[3] < 4 << 24, sizes
+
+
+def test_report_of_a_run_keeps_the_binary_for_names_of_ops_only() -> None:
+    """Without them, the weights that a program prepared go with the binary."""
+    import _ttmlir_runtime as rt
+
+    path = compile_ttir_to_flatbuffer(module)[1]
+    device = rt.runtime.open_mesh_device(rt.runtime.MeshDeviceOptions())
+    found = []
+    try:
+        for recorded in (False, True, False):
+            rt.runtime.set_perf_recording(recorded)
+            binary = rt.binary.load_from_path(str(path))
+            rt.runtime.submit(device, binary, 0, [rt.runtime.create_host_tensor(torch.ones(8, 32))])
+            del binary
+            found.append(rt.runtime.last_run(device))
+    finally:
+        rt.runtime.set_perf_recording(False)
+        rt.runtime.close_mesh_device(device)
+    assert [report.binary is None for report in found] == [True, False, True]
+    assert [len(report.ops) > 0 for report in found] == [False, True, False]
+    assert found[1].ops[-1].name.startswith("ttnn.") and found[1].binary.get_num_programs() >= 1
+    assert all(report.device_ns > 0 for report in found)
