@@ -172,9 +172,8 @@ void KernelRun::waitFor(Wait what) {
 }
 
 void Core::add(const CircularBuffer &desc) {
-  rings[desc.port] = std::make_unique<Ring>(
-      Ring{desc.port, desc.dtype, desc.address, desc.ring.pageBytes, desc.ring.pages, 0, 0, 0, 0, 0, nullptr,
-           std::vector<double>(desc.ring.pages), std::vector<double>(desc.ring.pages)});
+  rings[desc.port] =
+      std::make_unique<Ring>(Ring{desc.port, desc.dtype, desc.address, desc.ring.pageBytes, desc.ring.pages});
 }
 
 void Core::run() {

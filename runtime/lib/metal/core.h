@@ -106,17 +106,35 @@ struct HostRows {
   void write(uint64_t first, uint64_t count, const std::byte *from) const;
 };
 
+/// When the pages of a ring were pushed, or popped: an entry for each call, so many small pages take no memory.
+class PageTimes {
+public:
+  /// Notes that the pages up to count `end` were there at cycle `now`. Pages before count `past` are not asked for
+  /// again.
+  void note(uint64_t end, double now, uint64_t past);
+  /// The cycle of a page, by its count; it was noted.
+  double of(uint64_t page) const;
+
+private:
+  struct Call {
+    uint64_t end;
+    double now;
+  };
+  std::vector<Call> calls;
+  size_t first = 0; // of the calls that are still asked for
+};
+
 /// A circular buffer of a core. Counts of pages only increase.
 struct Ring {
   uint32_t port = 0;
   DataType dtype = DataType::Float32;
   uint32_t address = 0, pageBytes = 0, pages = 0;
   uint64_t pushed = 0, popped = 0;
-  uint32_t reserved = 0;                            // behind those that were pushed
-  uint32_t waited = 0;                              // of those at the front
-  uint32_t packed = 0;                              // tiles, since the last push
-  const KernelRun *producer = nullptr;              // the kernel that pushes
-  std::vector<double> pushedAt = {}, poppedAt = {}; // cycles, by page
+  uint32_t reserved = 0;               // behind those that were pushed
+  uint32_t waited = 0;                 // of those at the front
+  uint32_t packed = 0;                 // tiles, since the last push
+  const KernelRun *producer = nullptr; // the kernel that pushes
+  PageTimes pushedAt = {}, poppedAt = {};
 
   /// Where the contents of a page are: in L1, nowhere as they are 0, or in the rows of the host.
   enum class Place : uint8_t { L1, Zero, Host };
@@ -128,8 +146,6 @@ struct Ring {
   uint64_t pushedNow() const { return std::atomic_ref(const_cast<uint64_t &>(pushed)).load(); }
   uint64_t poppedNow() const { return std::atomic_ref(const_cast<uint64_t &>(popped)).load(); }
 
-  /// Sets the times of the pages from count `first` on.
-  void stamp(std::vector<double> &times, uint64_t first, uint32_t count, double now) const;
   /// Puts the contents of a page in L1.
   void fill(uint64_t page, std::byte *at);
   /// The rows of the host that can stand for these bytes: whole pages, of rows of `rowBytes` bytes. Null: there are

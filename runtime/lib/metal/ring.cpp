@@ -36,7 +36,7 @@ void KernelRun::waitFront(uint32_t cb, uint32_t count) {
   waitFor({&ring, true, count});
   settleClock();
   if (count)
-    clock.waitUntil(ring.pushedAt[(ring.popped + count - 1) % ring.pages], {Awaited::Kind::Pages, cb});
+    clock.waitUntil(ring.pushedAt.of(ring.popped + count - 1), {Awaited::Kind::Pages, cb});
   ring.waited = std::max(ring.waited, count);
 }
 
@@ -47,7 +47,7 @@ void KernelRun::popFront(uint32_t cb, uint32_t count) {
                              "waited for " + std::to_string(ring.waited));
   settleClock();
   clock.waitForTransfers();
-  ring.stamp(ring.poppedAt, ring.popped, count, clock.now);
+  ring.poppedAt.note(ring.popped + count, clock.now, ring.pushed - std::min<uint64_t>(ring.pushed, ring.pages));
   pauses = 0;
   std::atomic_ref(ring.popped).store(ring.popped + count);
   ring.waited -= count;
@@ -60,8 +60,8 @@ void KernelRun::reserveBack(uint32_t cb, uint32_t count) {
          "reserves " + pages(count) + " of port " + std::to_string(cb) + ", which has " + std::to_string(ring.pages));
   waitFor({&ring, false, count});
   settleClock();
-  if (count)
-    clock.waitUntil(ring.poppedAt[(ring.pushed + count - 1) % ring.pages], {Awaited::Kind::Room, cb});
+  if (const uint64_t end = ring.pushed + count; count && end > ring.pages)
+    clock.waitUntil(ring.poppedAt.of(end - 1 - ring.pages), {Awaited::Kind::Room, cb});
   ring.reserved = std::max(ring.reserved, count);
 }
 
@@ -78,7 +78,7 @@ void KernelRun::pushBack(uint32_t cb, uint32_t count) {
   ring.producer = count ? this : ring.producer;
   settleClock();
   clock.waitForTransfers();
-  ring.stamp(ring.pushedAt, ring.pushed, count, clock.now);
+  ring.pushedAt.note(ring.pushed + count, clock.now, ring.popped);
   pauses = 0;
   std::atomic_ref(ring.pushed).store(ring.pushed + count);
   ring.reserved -= count;
@@ -103,10 +103,18 @@ uint32_t offsetOf(const KernelRun &run, const Ring &ring, uint64_t first, uint32
 
 } // namespace
 
-void Ring::stamp(std::vector<double> &times, uint64_t first, uint32_t count, double now) const {
-  const auto begin = static_cast<uint32_t>(first % pages), before = std::min(count, pages - begin);
-  std::fill_n(times.begin() + begin, before, now);
-  std::fill_n(times.begin(), count - before, now);
+void PageTimes::note(uint64_t end, double now, uint64_t past) {
+  while (first < calls.size() && calls[first].end <= past)
+    ++first;
+  if (2 * first >= calls.size()) {
+    calls.erase(calls.begin(), calls.begin() + static_cast<int64_t>(first));
+    first = 0;
+  }
+  calls.push_back({end, now});
+}
+
+double PageTimes::of(uint64_t page) const {
+  return std::ranges::upper_bound(calls.begin() + static_cast<int64_t>(first), calls.end(), page, {}, &Call::end)->now;
 }
 
 void HostRows::read(uint64_t first, uint64_t count, std::byte *to) const {

@@ -4,6 +4,8 @@
 #include "MetalSamples.h"
 #include "tt/parallel.h"
 
+#include <sys/resource.h>
+
 using namespace tt;
 using namespace tt::test;
 
@@ -516,6 +518,35 @@ TEST(MetalKernel, ChecksCircularBuffers) {
               "get_compile_time_arg_val: there is no argument 2; the kernel has 2");
   EXPECT_TEXT(error("  copy_tile(0, 0, 0);\n"), "copy_tile: is for compute kernels; this one moves data");
   EXPECT_TEXT(error("  exp_tile_init();\n"), "exp_tile_init: is for compute kernels; this one moves data");
+}
+
+TEST(MetalKernel, RingsOfSmallPagesTakeLittleMemory) {
+  const auto run = [](int32_t side, uint32_t rings) {
+    MetalBuilder builder;
+    builder.gridRows = builder.gridColumns = side;
+    // 1.3 MB on each core in pages of 16 bytes, which all rings share.
+    MetalBuffer buffer = builder.describe({320 * side, 1024 * side}, DataType::Float32, false);
+    buffer.pages = static_cast<uint32_t>(buffer.shardBytes() / 16);
+    buffer.pageBytes = 16;
+    builder.create(buffer);
+    const auto result = builder.alloc(buffer.shape);
+    builder.read(buffer, result);
+    // Groups of pages that do not divide the ring, over its end and again.
+    builder.program(std::vector(rings, buffer),
+                    {{"k",
+                      dataKernel("  noc_async_write_barrier();\n" // cores run together
+                                 "  for (int i = 0; i < 7; ++i) {\n"
+                                 "    cb_reserve_back(1, 30000);\n    cb_push_back(1, 29999);\n"
+                                 "    cb_push_back(1, 1);\n    cb_wait_front(1, 30000);\n"
+                                 "    cb_pop_front(1, 1);\n    cb_pop_front(1, 29999);\n  }\n"),
+                      false}});
+    runMetal(builder.load({result}), {});
+    rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_maxrss; // KiB
+  };
+  const long before = run(1, 2);
+  EXPECT_LT(run(8, 32) - before, 1 << 20);
 }
 
 TEST(MetalKernel, ChecksAddresses) {
