@@ -88,8 +88,8 @@ void Place::failIndex(const std::string &field, uint64_t found, size_t size, con
 
 void Place::spend(size_t count, const std::string &field, const char *what, const char *expected) const {
   items += count;
-  if (items > maxItems)
-    fail(field, "brings " + std::string(what) + " to more than " + std::to_string(maxItems) + " items", expected);
+  if (items > budget)
+    fail(field, "brings " + std::string(what) + " to more than " + std::to_string(budget) + " items", expected);
 }
 
 void Place::checkDimensions(const std::vector<int64_t> &dims, int bits, const std::string &field) const {

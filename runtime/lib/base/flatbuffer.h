@@ -26,8 +26,8 @@ inline constexpr size_t maxRank = 16;
 inline constexpr uint32_t maxDepth = 64;
 // A table in the file may be referred to many times; this bounds the time that a hostile file can take.
 inline constexpr uint32_t maxTables = 1u << 22;
-/// Values and tables may be shared in a file, so a small file can request much: the maximum number of items of one
-/// program.
+/// Values and tables may be shared in a file, so a small file can request much: the maximum number of items of the
+/// programs of a file that has no more bytes.
 inline constexpr size_t maxItems = size_t(1) << 24;
 
 /// The pages of a nonempty regular file, which are freed with their last user. With `writable`, writing changes this
@@ -74,13 +74,14 @@ template <class T> std::vector<T> numbers(const flatbuffers::Vector<T> *vector) 
 /// States in which program and op or command of a file an error is.
 struct Place {
   std::string file, program, step;
+  size_t budget = maxItems; // of items
   mutable size_t items = 0;
 
   [[noreturn]] void fail(const std::string &field, const std::string &found, const std::string &expected) const;
   std::string where() const;
   [[noreturn]] void failIndex(const std::string &field, uint64_t found, size_t size, const char *what) const;
-  /// Counts against maxItems.
-  void spend(size_t count, const std::string &field, const char *what = "the program",
+  /// Counts against the budget.
+  void spend(size_t count, const std::string &field, const char *what = "the programs",
              const char *expected = "fewer") const;
   /// A required table.
   template <class T> const T &need(const T *table, const std::string &field) const {

@@ -32,7 +32,10 @@ constexpr int elementBits = 44;
 
 class Reader {
 public:
-  explicit Reader(BinaryImage &image) : image(image) { place.file = image.name; }
+  explicit Reader(BinaryImage &image) : image(image) {
+    place.file = image.name;
+    place.budget = std::max(files::maxItems, image.bytes.size());
+  }
 
   void read() {
     image.system = image.root->system_desc();

@@ -227,3 +227,33 @@ TEST(MetalBinary, ChecksKernels) {
   EXPECT_TEXT(error({filled(0, 1)}, [](MetalBuffer &b) { b.pages = 4; }),
               "has 16384 bytes per core; expected at most 8192, those of buffer 0");
 }
+
+TEST(MetalBinary, SharesLittleMoreThanItHolds) {
+  const std::string source(1 << 20, '/'); // a comment of 1 MiB
+  MetalBuilder large;
+  large.gridRows = large.gridColumns = 8;
+  const auto result = large.alloc({1, 1});
+  for (int i = 0; i < 17; ++i)
+    large.program({}, {{"k", source}});
+  EXPECT_NO_THROW(large.load({result}));
+
+  MetalBuilder small; // one source for all kernels
+  auto &fbb = small.fbb;
+  const auto shared = target::metal::CreateKernelSourceDirect(fbb, source.c_str());
+  const std::vector<target::metal::Dim2dRange> range = {{target::metal::Dim2d(0, 0), target::metal::Dim2d(1, 1)}};
+  const auto config = target::metal::CreateKernelConfigDirect(
+      fbb, target::metal::Kernel::KernelSource, shared.Union(), &range, target::metal::CreateKernelArgsDirect(fbb),
+      target::metal::KernelConfigType::NocConfig, target::metal::CreateNocConfig(fbb).Union(), "kernel", "k",
+      "loc(unknown)");
+  for (int i = 0; i < 17; ++i) {
+    const std::vector configs = {config};
+    small.command(target::metal::CommandType::EnqueueProgramCommand,
+                  target::metal::CreateEnqueueProgramCommandDirect(
+                      fbb, nullptr, nullptr, target::metal::CreateProgramDescDirect(fbb, &configs))
+                      .Union());
+  }
+  EXPECT_TEXT(
+      message<BinaryError>([&] { small.load({small.host({1, 1})}); }),
+      "command 15 (EnqueueProgramCommand): kernel 0 (k): kernel brings the programs to more than 16777216 items; "
+      "expected fewer");
+}

@@ -22,7 +22,10 @@ namespace {
 
 class Reader {
 public:
-  explicit Reader(runtime::BinaryImage &binary) : binary(binary), image(*binary.metal) { place.file = binary.name; }
+  explicit Reader(runtime::BinaryImage &binary) : binary(binary), image(*binary.metal) {
+    place.file = binary.name;
+    place.budget = std::max(files::maxItems, binary.bytes.size());
+  }
 
   void read(const fb::TTMetalBinary &root) {
     binary.system = root.system_desc();
