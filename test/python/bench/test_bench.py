@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 import os
 import re
 import signal
@@ -22,7 +23,7 @@ ROOT = Path(__file__).resolve().parents[3]
 sys.path.append(str(ROOT))
 
 from bench import comparing, harness, kernels, models, peers, report  # noqa: E402
-from bench.frontends import torch_models  # noqa: E402
+from bench.frontends import starting, torch_models  # noqa: E402
 from bench.harness import Absent, Measure, Profile, Result, Settings  # noqa: E402
 from bench.names import EAGER, INDUCTOR, ONEDNN, OPENVINO  # noqa: E402
 
@@ -307,3 +308,33 @@ def test_a_model_by_torch_compile() -> None:
         for what, peer in ((", compile and first run", None), ("", EAGER))
     ]
     assert set(torch_models.BENCHMARKS) == {f"torch {model}" for model in torch_models.torch_zoo.MODELS}
+
+
+def test_first_results_of_new_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(starting, "RUNS", 1)
+    monkeypatch.setattr(starting, "LAYERS", 2)
+    monkeypatch.setattr(starting, "SIZE", 64)
+    settings = Settings(seconds=0.1, threads=2)
+    names = []
+    for work in (starting.tools, starting.first_of_torch, starting.large_file):
+        for outcome in work(settings):
+            assert isinstance(outcome, Measure) and math.isfinite(outcome.value) and outcome.unit == "ms"
+            names.append(outcome.name.removeprefix("start, "))
+    assert names == [
+        "ttrt run", "ttrt check", "ttrt read", "ttmlir-opt", "first result of torch.compile",
+        "load of 1 GB", "first run of 1 GB", "second run of 1 GB",
+    ]  # fmt: skip
+
+
+def test_imports_are_compared_with_another_build(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The time of the framework is taken off on both sides."""
+    times = {("ttmlir.torch", ""): 900.0, ("import torch", ""): 700.0, ("ttnn", ""): 90.0}
+    times |= {("ttmlir.torch", "before"): 1000.0, ("import torch", "before"): 710.0, ("ttnn", "before"): 120.0}
+    found = [
+        (o.name, o.value, o.note) for o in starting.outcomes(times, starting.FRAMEWORK, "") if isinstance(o, Measure)
+    ]
+    assert found == [
+        ("ttmlir.torch", 200.0, "900 ms with import torch, before 290 ms"), ("ttnn", 90.0, "before 120 ms"),
+    ]  # fmt: skip
+    monkeypatch.setenv("TTMLIR_BENCH_BEFORE", "/elsewhere")
+    assert starting.sides()["before"]["PYTHONPATH"].startswith("/elsewhere")
