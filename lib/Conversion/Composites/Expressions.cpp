@@ -104,7 +104,23 @@ Tensor Tensor::chosen(Tensor x, int64_t dim) const {
   double least = element.isUnsignedInteger() ? 0 : std::numeric_limits<int32_t>::min();
   if (isa<FloatType>(element))
     least = -std::numeric_limits<double>::infinity();
-  return select(x, e->full(least, x)).max({dim});
+  return select(x, e->full(least, x)).greatest(dim);
+}
+
+Tensor Tensor::greatest(int64_t dim) const {
+  if (!type().getElementType().isF32())
+    return max({dim});
+  SmallVector<int64_t> order = {dim}, kept(shape());
+  for (int64_t other = 0; other < rank(); ++other)
+    if (other != dim)
+      order.push_back(other);
+  Tensor first = permute(order);
+  if (rank() < 3) {
+    const int64_t size = shape()[dim];
+    first = first.reshape({size, 1, size ? type().getNumElements() / size : 1});
+  }
+  kept[dim] = 1;
+  return first.max({0}).reshape(kept);
 }
 
 Tensor Tensor::abs() const { return unary<ttir::AbsOp>(*this); }

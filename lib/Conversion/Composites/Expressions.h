@@ -52,6 +52,9 @@ struct Tensor {
   Tensor select(Tensor yes, Tensor no) const;
   /// Elements of `x` where this value is 1, of which there is at most one along a dimension; else the lowest value.
   Tensor chosen(Tensor x, int64_t dim) const;
+  /// The greatest elements along a dimension, with all their bits: cores compare tiles instead of the elements of a
+  /// tile, which the matrix unit would round to TF32.
+  Tensor greatest(int64_t dim) const;
 
   Tensor abs() const;
   Tensor ceil() const;
@@ -92,8 +95,8 @@ public:
   Tensor constant(RankedTensorType type, ArrayRef<double> values);
   /// 0, 1, 2 ...
   Tensor positions(Type element, ArrayRef<int64_t> shape);
-  /// The indices that `op` reads, each a position in a dimension of `size` elements.
-  virtual Tensor checked(Tensor index, int64_t size, Operation *op) = 0;
+  /// The indices that `op` reads, each a position in a dimension of `size` elements; errors call them `what`.
+  virtual Tensor checked(Tensor index, int64_t size, Operation *op, StringRef what = "an index") = 0;
   /// The rows of a table [rows, width] at the indices [count] that `op` reads: [count, width].
   virtual Tensor rowsAt(Tensor table, Tensor index, Operation *op) = 0;
 

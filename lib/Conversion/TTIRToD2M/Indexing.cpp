@@ -22,7 +22,7 @@ static bool isTooLong(int64_t size, std::string &refusal) {
   return true;
 }
 
-Tensor TileExpressions::checked(Tensor index, int64_t size, Operation *op) {
+Tensor TileExpressions::checked(Tensor index, int64_t size, Operation *op, StringRef what) {
   if (index.type().getNumElements() == 0)
     return index;
   const auto all = llvm::to_vector(llvm::seq<int64_t>(0, index.rank()));
@@ -37,7 +37,7 @@ Tensor TileExpressions::checked(Tensor index, int64_t size, Operation *op) {
   Value output = memref::AllocOp::create(builder, loc, target.tiled);
   createElementwiseFrom(builder, loc, operands, output, [&](OpBuilder &b, Location at, ValueRange tiles) -> Value {
     return d2m::TileCheckPositionsOp::create(b, at, target.tile(), tiles[0], tiles[1], tiles[2], size,
-                                             op->getName().getStringRef());
+                                             (op->getName().getStringRef() + ": " + what).str());
   });
   return (*this)(UnrealizedConversionCastOp::create(builder, loc, index.type(), output).getResult(0));
 }
@@ -73,7 +73,7 @@ static SmallVector<Tensor> resultsOf(ttir::GatherOp op, Expressions &e, std::str
 Tensor TileExpressions::rowsAt(Tensor table, Tensor index, Operation *op) {
   const int64_t count = index.type().getNumElements();
   MLIRContext *context = op->getContext();
-  index = checked(index, table.shape()[0], op).reshape({count, 1});
+  index = checked(index, table.shape()[0], op, "an index").reshape({count, 1});
   return elementsAt(table, index, {count, table.shape()[1]},
                     AffineMap::get(3, 0, {getAffineDimExpr(2, context), getAffineDimExpr(1, context)}, context),
                     /*perElement=*/false);

@@ -219,7 +219,8 @@ static SmallVector<Tensor> resultsOf(ttir::SamplingOp op, Expressions &e, std::s
   // NaN, which has no place in an order, is an error as a wrong k is.
   Tensor last = perUser(op.getK()).as(i32(e)) + -1;
   last = x.notEqual(x).max({1}).as(i32(e)).select(e.full(static_cast<double>(count), last), last);
-  last = e.checked(last, count, op).as(e.builder.getF32Type());
+  const std::string isNaN = "'k' - 1 (" + std::to_string(count) + " where 'input_values' or 'temp' has NaN)";
+  last = e.checked(last, count, op, isNaN).as(e.builder.getF32Type());
   Tensor isBelow = (summedAlong(powers, 1) - powers).less(perUser(op.getP()).wide() * powers.sum({1}));
   Tensor isKept = isBelow.maximum(place.equal(0)) * last.less(place).equal(0);
   powers = powers * isKept;

@@ -13,7 +13,7 @@ public:
   TileExpressions(OpBuilder &builder, Location loc, const TileTypes &types) : Expressions(builder, loc), types(types) {}
 
   /// Adds a check of the indices: for one that is no position, the kernel fails with an error that names the op.
-  Tensor checked(Tensor index, int64_t size, Operation *op) override;
+  Tensor checked(Tensor index, int64_t size, Operation *op, StringRef what) override;
   Tensor rowsAt(Tensor table, Tensor index, Operation *op) override;
 
   const TileTypes &types;

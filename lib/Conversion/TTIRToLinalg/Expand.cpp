@@ -18,7 +18,7 @@ class HostExpressions : public Expressions {
 public:
   using Expressions::Expressions;
 
-  Tensor checked(Tensor index, int64_t size, Operation *) override {
+  Tensor checked(Tensor index, int64_t size, Operation *, StringRef) override {
     return index.maximum(full(0, index)).minimum(full(static_cast<double>(size - 1), index));
   }
   Tensor rowsAt(Tensor table, Tensor index, Operation *) override {

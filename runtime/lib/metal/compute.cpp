@@ -242,8 +242,8 @@ void KernelRun::checkPositions(uint32_t least, uint32_t greatest, uint32_t size,
       continue;
     char text[32];
     std::snprintf(text, sizeof text, "%.10g", position);
-    fail("check_positions_tile", std::string(op) + ": an index is " + text + "; expected a position from 0 to " +
-                                     std::to_string(int64_t(size) - 1));
+    fail("check_positions_tile",
+         std::string(op) + " is " + text + "; expected a position from 0 to " + std::to_string(int64_t(size) - 1));
   }
 }
 

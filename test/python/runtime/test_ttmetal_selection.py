@@ -236,7 +236,8 @@ def test_candidates_that_cannot_be_drawn_are_an_error(value: float, k: int, inde
         torch.ones(2),
         torch.ones(2),
     ]
-    with pytest.raises(rt.Error, match=f"ttir.sampling: an index is {index}; expected a position from 0 to 3"):
+    what = r"ttir.sampling: 'k' - 1 \(4 where 'input_values' or 'temp' has NaN\)"
+    with pytest.raises(rt.Error, match=f"{what} is {index}; expected a position from 0 to 3"):
         results(lambda b, *each: b.sampling(*each, seed=3), inputs)
 
 

@@ -125,7 +125,7 @@ def D2M_TileCheckPositionsOp
                       StrAttr:$op_name)> {
   let description = [{
     The kernel fails if the first element of `least` or `greatest` is no position of a dimension of `size` elements,
-    with an error that names the op that uses the indices.
+    with an error that begins with `op_name`: the op that uses the indices, and what it calls them.
   }];
 }
 def D2M_TileTypecastOp : D2M_TileOp<"typecast", "A tile in another data format.", (ins TTCore_TileType:$input),
