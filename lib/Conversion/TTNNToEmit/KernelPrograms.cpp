@@ -299,6 +299,11 @@ static std::string constantText(Language language, StringRef name, StringRef sou
   std::string text;
   for (size_t at = 0; at < source.size(); ++at) {
     const bool endsText = source[at] == '"' && (at + 1 == source.size() || source.substr(at).starts_with("\"\"\""));
+    const auto byte = static_cast<unsigned char>(source[at]);
+    if (byte == 0 || byte == '\r') { // Python reads no NUL, and another end of the line
+      text += "\\x" + llvm::utohexstr(byte, /*LowerCase=*/true, /*Width=*/2);
+      continue;
+    }
     if (source[at] == '\\' || endsText)
       text += '\\';
     text += source[at];
@@ -318,12 +323,15 @@ LogicalResult Emitter::collectKernels(NameScope &names) {
     KernelProgram &program = found->second;
     const std::string base = identifierOf(nameOf(op.getLoc()));
     program.name = names.give(base.empty() ? "kernels" : base + "_kernels");
-    bool isWritable = true;
+    StringRef unwritable; // what a source has that C++ cannot write
     auto sourceName = [&](StringAttr source, StringRef kind) {
       std::string &name = kernelSources[source];
       if (name.empty())
         name = names.give(program.name + "_" + kind.str());
-      isWritable &= syntax.language != Language::Cpp || !source.getValue().contains(rawEnd);
+      if (syntax.language == Language::Cpp && source.getValue().contains(rawEnd))
+        unwritable = rawEnd;
+      else if (syntax.language == Language::Cpp && source.getValue().contains('\0'))
+        unwritable = "a NUL";
       if (!llvm::is_contained(program.sources, source))
         program.sources.push_back(source);
       return name;
@@ -331,8 +339,8 @@ LogicalResult Emitter::collectKernels(NameScope &names) {
     FailureOr<std::string> text = KernelWriter(op, syntax, sourceName).run(program.name);
     if (failed(text))
       return WalkResult::interrupt();
-    if (!isWritable) {
-      op.emitOpError() << "has a kernel whose source contains " << rawEnd << ", which ends a text in C++";
+    if (!unwritable.empty()) {
+      op.emitOpError() << "has a kernel whose source contains " << unwritable << ", which ends a text in C++";
       return WalkResult::interrupt();
     }
     program.text = std::move(*text);

@@ -234,7 +234,7 @@ def test_errors(program: str, message: str, target: str) -> None:
 
 
 def test_sources_with_quotes(tmp_path: Path) -> None:
-    """A source stays as it is in both languages, but for the end of a text in C++."""
+    """A source stays as it is in both languages, but for the end of a text and NUL in C++."""
     from ttmlir import ir
 
     source = r"void kernel_main() { /* \22\22\22 \5Cn \22 */ }\0A// \22"
@@ -247,4 +247,10 @@ def test_sources_with_quotes(tmp_path: Path) -> None:
     assert 'R"kernel(void kernel_main() { /* """ \\n " */ }\n// ")kernel";' in emitted(module, "emitc").data
     module = ir.Module.parse(text(r"// )kernel\22"), ir.Context())
     with pytest.raises(TTBuilderCompileException, match=r"source contains \)kernel\", which ends a text in C\+\+"):
+        emitted(module, "emitc")
+    module = ir.Module.parse(text(r"// \005\0D\0A\00"), ir.Context())
+    python = emitted(module, "emitpy").data
+    exec(re.search(r'^(kernels_reader = """.*?""")$', python, re.M | re.S)[1], names)  # type: ignore[index]
+    assert names["kernels_reader"] == "// \x005\r\n\0"
+    with pytest.raises(TTBuilderCompileException, match=r"source contains a NUL, which ends a text in C\+\+"):
         emitted(module, "emitc")
