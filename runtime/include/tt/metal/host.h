@@ -18,6 +18,7 @@
 
 #include "tt/metal/activity.h"
 #include "tt/sim/chip.h"
+#include "tt/sim/clock.h"
 
 #include <cstddef>
 #include <map>
