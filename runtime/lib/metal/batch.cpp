@@ -73,8 +73,8 @@ void ProgramBatch::compile(const std::vector<Member *> &chosen) {
   for (const Member *member : chosen)
     programs.push_back(member->program.get());
   JoinedPrograms joined = joinedPrograms(programs);
-  const auto library = std::make_shared<const CompiledKernels>(
-      compiledLibrary(joined.sources, "program \"" + programs.front()->name + "\""), joined.sources.alone);
+  const auto library =
+      std::make_shared<const CompiledKernels>(joined.sources, "program \"" + programs.front()->name + "\"");
   for (size_t i = 0; i < chosen.size(); ++i) {
     chosen[i]->kernels = std::make_shared<const ProgramKernels>(library, std::move(joined.entries[i]));
     chosen[i]->program = nullptr;

@@ -35,6 +35,7 @@ constexpr const char *compilers[] = {"c++", "g++", "clang++"};
 constexpr const char *flags[] = {
     "-std=c++20", "-O1", "-fPIC", "-shared", "-fvisibility=hidden", "-fsanitize-coverage=trace-pc"};
 constexpr size_t kept = 256; // libraries in the cache
+constexpr int attempts = 3;  // to load a library that other processes remove
 
 std::string environment(const char *name) {
   const char *value = std::getenv(name);
@@ -295,7 +296,8 @@ static void prepareDebugger(std::vector<std::string> &command, const KernelSourc
   }
 }
 
-fs::path compiledLibrary(const KernelSources &sources, const std::string &file) {
+/// The shared library of the sources in the cache, where it is or is put now.
+static fs::path compiledLibrary(const KernelSources &sources, const std::string &file) {
   std::vector<std::string> command = compilerCommand();
   const fs::path includes = kernelIncludes();
   command.insert(command.end(), std::begin(flags), std::end(flags));
@@ -330,10 +332,15 @@ fs::path compiledLibrary(const KernelSources &sources, const std::string &file) 
   return made;
 }
 
-CompiledKernels::CompiledKernels(const fs::path &path, std::vector<bool> alone) : staying(std::move(alone)) {
-  handle = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (!handle)
-    throw Error(path.string() + " cannot be loaded: " + ::dlerror());
+CompiledKernels::CompiledKernels(const KernelSources &sources, const std::string &file) : staying(sources.alone) {
+  fs::path path;
+  for (int attempt = 0; !handle; ++attempt) {
+    path = compiledLibrary(sources, file);
+    handle = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    // Another process may have removed it since it was found, as one of the least recently used.
+    if (!handle && (attempt == attempts || fs::exists(path)))
+      throw Error(path.string() + " cannot be loaded: " + ::dlerror());
+  }
   library = static_cast<const KernelLibrary *>(::dlsym(handle, "tt_metal_kernels"));
   if (!library || library->version != kernelAbiVersion || library->count != staying.size()) {
     ::dlclose(handle);
@@ -351,7 +358,7 @@ std::shared_ptr<const CompiledKernels> compiledKernels(runtime::BinaryImage &ima
   if (!kept.compiled) {
     requireAllowed(image);
     const KernelSources sources = kernelSources(metal.entries);
-    kept.compiled = std::make_shared<const CompiledKernels>(compiledLibrary(sources, image.name), sources.alone);
+    kept.compiled = std::make_shared<const CompiledKernels>(sources, image.name);
   }
   return kept.compiled;
 }

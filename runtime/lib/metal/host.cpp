@@ -269,8 +269,7 @@ KernelReport Machine::run(const HostProgram &given, std::string *printed) {
   JoinedPrograms joined = joinedPrograms({&alone, 1});
   auto &compiled = state->compiled[joined.sources.text];
   if (!compiled)
-    compiled = std::make_shared<const CompiledKernels>(
-        compiledLibrary(joined.sources, "program \"" + given.name + "\""), joined.sources.alone);
+    compiled = std::make_shared<const CompiledKernels>(joined.sources, "program \"" + given.name + "\"");
   return state->run(given, program, ProgramKernels(compiled, std::move(joined.entries.front())), printed);
 }
 

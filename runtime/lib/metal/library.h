@@ -31,14 +31,12 @@ const KernelApi &kernelApi();
 std::vector<std::string> compilerCommand();
 /// The folder that has tt/metal/kernel_api.h. Throws Error.
 std::filesystem::path kernelIncludes();
-/// The shared library of the sources: from the user's cache, or compiled. Throws BinaryError that names the kernel that
-/// does not compile and the reason, Error if there is no compiler or the cache cannot be written.
-std::filesystem::path compiledLibrary(const KernelSources &sources, const std::string &file);
-
 /// A loaded library of kernels.
 class CompiledKernels {
 public:
-  explicit CompiledKernels(const std::filesystem::path &path, std::vector<bool> alone);
+  /// Of the user's cache, or compiled. Throws BinaryError that names the kernel that does not compile and the reason,
+  /// Error if there is no compiler or the cache cannot be written.
+  CompiledKernels(const KernelSources &sources, const std::string &file);
   CompiledKernels(const CompiledKernels &) = delete;
   CompiledKernels &operator=(const CompiledKernels &) = delete;
   ~CompiledKernels();
@@ -79,7 +77,7 @@ class ProgramBatch {
 public:
   /// Adds a program and returns its number. isAllowed: whether its kernels may be compiled before it runs itself.
   size_t add(std::shared_ptr<const HostProgram> program, std::function<bool()> isAllowed);
-  /// The kernels of a program, which may be compiled. Throws what compiledLibrary throws for this program alone.
+  /// The kernels of a program, which may be compiled. Throws what CompiledKernels throws for this program alone.
   std::shared_ptr<const ProgramKernels> kernels(size_t number);
 
 private:
