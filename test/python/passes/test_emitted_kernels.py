@@ -105,18 +105,27 @@ def subject(build: Any, shapes: Any, dtype: torch.dtype, how: tuple[str, str]) -
     return Subject(build.__name__, lowered, [golden.inputs]), golden
 
 
-@pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize(("how", "build", "shapes", "dtype"), CASES)
-def test_bits(how: tuple[str, str], build: Any, shapes: Any, dtype: torch.dtype, target: str, tmp_path: Path) -> None:
+def check_bits(how: tuple[str, str], build: Any, shapes: Any, dtype: torch.dtype, target: str, folder: Path) -> None:
     made, golden = subject(build, shapes, dtype, how)
     [expected] = of_flatbuffer(made)
     for reference, shards in zip(golden.outputs, expected, strict=True):
         for _, _, comparison in compare_shards(reference, shards, Verdict(check_atol=True), True):
             assert comparison.within, str(comparison)
-    path = emitted(made.module, target).write(tmp_path)
+    path = emitted(made.module, target).write(folder)
     check_text(re.sub(r'(""").*?"""|R"kernel\(.*?\)kernel"', "", Path(path).read_text(), flags=re.DOTALL))
     [found] = of_programs(made, TARGETS[target](path))
     assert_same(target, expected, found)
+
+
+@pytest.mark.parametrize(("how", "build", "shapes", "dtype"), CASES)
+def test_bits_in_python(how: tuple[str, str], build: Any, shapes: Any, dtype: torch.dtype, tmp_path: Path) -> None:
+    check_bits(how, build, shapes, dtype, "emitpy", tmp_path)
+
+
+@pytest.mark.sampled(3)  # compiling the host's code takes 5 s
+@pytest.mark.parametrize(("how", "build", "shapes", "dtype"), CASES)
+def test_bits_in_cpp(how: tuple[str, str], build: Any, shapes: Any, dtype: torch.dtype, tmp_path: Path) -> None:
+    check_bits(how, build, shapes, dtype, "emitc", tmp_path)
 
 
 @pytest.mark.parametrize("target", TARGETS)
