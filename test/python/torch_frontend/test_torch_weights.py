@@ -326,8 +326,8 @@ def test_nothing_is_kept_of_programs(monkeypatch: pytest.MonkeyPatch) -> None:
 
     for _ in range(10):
         compile_one()
-    # The weights of one are 16 MB, so that those of programs that were kept would be 400 MB; Dynamo's own caches grow by
-    # some 0.5 MB for each.
+    # The weights of one are 16 MB, so that those of programs that were kept would be 400 MB. Dynamo's own caches grow
+    # by up to 0.5 MB for each.
     before = resident()
     for _ in range(25):
         compile_one()
