@@ -109,7 +109,7 @@ struct HostRows {
 /// When the pages of a ring were pushed, or popped: an entry for each call, so many small pages take no memory.
 class PageTimes {
 public:
-  /// Notes that the pages up to count `end` were there at cycle `now`. Pages before count `past` are not asked for
+  /// Notes that the pages up to count `end` were there at cycle `now`. Pages before count `past` are not read
   /// again.
   void note(uint64_t end, double now, uint64_t past);
   /// The cycle of a page, by its count; it was noted.
@@ -121,7 +121,7 @@ private:
     double now;
   };
   std::vector<Call> calls;
-  size_t first = 0; // of the calls that are still asked for
+  size_t first = 0; // of the calls that are still needed
 };
 
 /// A circular buffer of a core. Counts of pages only increase.

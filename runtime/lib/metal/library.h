@@ -31,11 +31,12 @@ const KernelApi &kernelApi();
 std::vector<std::string> compilerCommand();
 /// The folder that has tt/metal/kernel_api.h. Throws Error.
 std::filesystem::path kernelIncludes();
+
 /// A loaded library of kernels.
 class CompiledKernels {
 public:
-  /// Of the user's cache, or compiled. Throws BinaryError that names the kernel that does not compile and the reason,
-  /// Error if there is no compiler or the cache cannot be written.
+  /// Loads the library from the user's cache, or compiles it. Throws BinaryError that names the kernel that does not
+  /// compile and the reason, Error if there is no compiler or the cache cannot be written.
   CompiledKernels(const KernelSources &sources, const std::string &file);
   CompiledKernels(const CompiledKernels &) = delete;
   CompiledKernels &operator=(const CompiledKernels &) = delete;

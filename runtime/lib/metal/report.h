@@ -1,4 +1,4 @@
-//===- report.h - what programs of kernels did ------------------*- C++ -*-===//
+//===- report.h - work of programs of kernels --------------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -7,7 +7,7 @@
 
 namespace tt::metal {
 
-/// What a program did, with its time from the launch on.
+/// The work of a program, with its time from the launch on.
 KernelReport reportOf(const sim::ChipDesc &chip, ProgramWork work);
 /// The same as the time and the work of an op, with the activity of its cores when recording is on.
 void takeReport(KernelReport report, const sim::ChipDesc &chip, runtime::OpPerf &perf);

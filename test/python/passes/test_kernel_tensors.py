@@ -241,7 +241,7 @@ def test_meshes(mesh: tuple[int, int], shape: tuple[int, int], options: str) -> 
 
 
 def test_values_between_chips_and_the_host() -> None:
-    """What chips join is computed on again, divided in another way, and computed with an argument that is whole."""
+    """Joined values are computed on again, divided in another way, and computed with an argument that is whole."""
 
     def module(builder: Any) -> None:
         @builder.func([(64, 96), (64, 96)], [F32] * 2)

@@ -262,7 +262,7 @@ private:
     for (Operation &op : block) {
       if (const uint64_t bytes = bytesOf(&op, memory, range)) {
         Lifetime next{&op, lastUseOf(&op, block), bytes};
-        if (!(ttnnMode ? findRoomBeside(next, live, range) : findRoom(next, live, range))) {
+        if (!(ttnnMode ? findRoomAboveRings(next, live, range) : findRoom(next, live, range))) {
           placed.truncate(before);
           return Full{next, live};
         }
@@ -326,7 +326,7 @@ private:
 
   /// As the executor does: circular buffers lie at the begin of L1, below all tensors, and these at the end, each in
   /// the first room from above.
-  static bool findRoomBeside(Lifetime &next, ArrayRef<Lifetime> live, const Range &range) {
+  static bool findRoomAboveRings(Lifetime &next, ArrayRef<Lifetime> live, const Range &range) {
     uint64_t ringsEnd = range.begin, lowest = range.end;
     for (const Lifetime &other : live)
       if (isCircular(other))

@@ -1,7 +1,7 @@
 //===- TensorBuffers.cpp - buffers that are tensors of TTNN ---------------===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// A tensor in DRAM has its tiles in the channels by turns, as a buffer has the parts of cores there. It is a buffer of
+// A tensor in DRAM has its tiles in the channels in turn, as a buffer has the parts of cores there. It is a buffer of
 // which every tile is a part of its own, and what generics take for the parts of their cores is a view of it.
 //
 //===----------------------------------------------------------------------===//
