@@ -22,7 +22,7 @@ class _Torch(ModuleType):
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        if name in TYPES and "torch" not in sys.modules:
+        if name in TYPES and sys.modules.get("torch") is None:
             return TYPES[name]
         try:
             value = getattr(import_module("torch"), name)

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from golden import GoldenMapTensor
+from golden.optional import torch  # noqa: F401 - GoldenValue names it
 from ttmlir import ir
 
 from builder.goldens.module_goldens import GoldenValue

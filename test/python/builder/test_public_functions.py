@@ -8,7 +8,7 @@ import inspect
 import textwrap
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any, get_args, get_type_hints
 
 import _ttmlir_runtime as tt_runtime
 import pytest
@@ -18,6 +18,7 @@ from builder.base.builder_apis import build_module, compile_module_to_flatbuffer
 from builder.base.errors import TTBuilderCompileException
 from builder.execution.argument_checks import fits
 from builder.execution.device_tensors import host_tensor
+from builder.ttir.ttir_builder import TTIRBuilder
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -85,6 +86,13 @@ def test_all_of_the_guides_functions_are_there() -> None:
         builder_apis.__all__
     )
     assert set(builder_apis.__all__) <= set(vars(builder_apis)) and len(PARAMETERS) > 100
+
+
+def test_annotations_of_builders_can_be_evaluated() -> None:
+    methods = inspect.getmembers(TTIRBuilder, inspect.isfunction)
+    hints = {name: get_type_hints(method) for name, method in methods if not name.startswith("_")}
+    _, golden = get_args(hints["set_operand_goldens"]["operands"])
+    assert torch.Tensor in get_args(golden)
 
 
 @pytest.mark.parametrize(("name", "parameter"), PARAMETERS, ids=[f"{n}.{p}" for n, p in PARAMETERS])

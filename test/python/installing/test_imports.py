@@ -33,6 +33,7 @@ build_module(module, "ttir")
 PROGRAMS = {
     "builder": ("from builder.base.builder_apis import *", (*FRAMEWORKS, "ttnn", "rich")),
     "builder, build": (BUILD, (*FRAMEWORKS, "ttnn", "rich")),
+    "builder, build, no PyTorch": (f"import sys\nsys.modules['torch'] = None\n{BUILD}", ()),
     "golden": ("import golden", (*FRAMEWORKS, *COMPILER, *RUNTIME)),
     "jax plugin": ("import pjrt_plugin_tt", (*FRAMEWORKS, *COMPILER, *RUNTIME, "numpy")),
     "onnx": ("import ttmlir.onnx", (*FRAMEWORKS, *COMPILER, *RUNTIME, "numpy")),
