@@ -61,7 +61,7 @@ jax.jit(lambda x, w: jnp.tanh(x @ w).sum())(x, w).block_until_ready()
 print(time.perf_counter() - start)
 """
 LOAD = """
-import json, resource, sys, time
+import json, sys, time
 from pathlib import Path
 import _ttmlir_runtime as rt
 from bench.memory.child import forget_peak, status, zeros_for
@@ -100,6 +100,8 @@ def sides() -> dict[str, dict[str, str]]:
     """The environments that are compared: this build, and the packages of another one if there are some."""
     found = {"": dict(os.environ)}
     if before := os.environ.get("TTMLIR_BENCH_BEFORE"):
+        if not (Path(before) / "ttmlir").is_dir():
+            raise RuntimeError(f"TTMLIR_BENCH_BEFORE: {before} has no Python packages of a build")
         found["before"] = {**os.environ, "PYTHONPATH": os.pathsep.join([before, str(ROOT / "tools")])}
     return found
 

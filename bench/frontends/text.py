@@ -3,7 +3,7 @@
 
     python -m bench --module bench.frontends.text --only 'Llama 3 8B, 8 layers'
 
-Both sides map the same file of random weights in bf16 (8 GB for 16 layers). Each has a process of its own, one after
+Both sides map the same file of random weights in bf16 (9 GB for 16 layers). Each has a process of its own, one after
 the other. All 32 layers do not fit: the programs of the prompt and of a token each hold the weights in bfp_bf8, which
 is more than the DRAM of a chip (12.9 GB).
 """

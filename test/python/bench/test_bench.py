@@ -326,7 +326,7 @@ def test_first_results_of_new_processes(monkeypatch: pytest.MonkeyPatch) -> None
     ]  # fmt: skip
 
 
-def test_imports_are_compared_with_another_build(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_imports_are_compared_with_another_build(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """The time of the framework is taken off on both sides."""
     times = {("ttmlir.torch", ""): 900.0, ("import torch", ""): 700.0, ("ttnn", ""): 90.0}
     times |= {("ttmlir.torch", "before"): 1000.0, ("import torch", "before"): 710.0, ("ttnn", "before"): 120.0}
@@ -336,5 +336,8 @@ def test_imports_are_compared_with_another_build(monkeypatch: pytest.MonkeyPatch
     assert found == [
         ("ttmlir.torch", 200.0, "900 ms with import torch, before 290 ms"), ("ttnn", 90.0, "before 120 ms"),
     ]  # fmt: skip
-    monkeypatch.setenv("TTMLIR_BENCH_BEFORE", "/elsewhere")
-    assert starting.sides()["before"]["PYTHONPATH"].startswith("/elsewhere")
+    monkeypatch.setenv("TTMLIR_BENCH_BEFORE", str(tmp_path))
+    with pytest.raises(RuntimeError, match=r"TTMLIR_BENCH_BEFORE: .* has no Python packages of a build"):
+        starting.sides()
+    (tmp_path / "ttmlir").mkdir()
+    assert starting.sides()["before"]["PYTHONPATH"].startswith(str(tmp_path))
