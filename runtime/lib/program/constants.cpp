@@ -246,10 +246,12 @@ void Planner::takeEqualValues(uint32_t value) {
     const auto identity = identityOf(constant, computed[shard].get());
     if (!identity)
       continue;
-    if (auto known = PreparedForms::ofProcess().find(*identity, PreparedForms::plain()))
+    if (std::shared_ptr<const std::byte> known = PreparedForms::ofProcess().find(*identity, PreparedForms::plain())) {
+      taken.push_back(known);
       shards[shard] = std::move(known);
-    else
+    } else {
       ofCalls.push_back(constant);
+    }
   }
 }
 

@@ -230,6 +230,9 @@ private:
   std::vector<bool> isSame;      // per root: a constant of the plan before
   std::vector<bool> isPending;   // per root: the result of a call that is evaluated at its first use
   std::vector<Constant> ofCalls; // results of calls in memory that belongs to plans alone
+  // Values of other programs. More programs may find them meanwhile, so this one is not their only owner and does not
+  // empty them when it has packed them.
+  std::vector<std::shared_ptr<const std::byte>> taken;
   mutable std::map<std::pair<Constant, Form>, std::weak_ptr<std::byte>> sharedForms;
   std::vector<std::span<const std::byte>> dispensable; // prepared constants that are not needed after the current op
 };

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The form in which kernels keep constants (panels, other orders of elements) belongs to the values and the form. All
-// programs of a process share it as long as one of them uses it. So do they the results of calls (ttcore.load_cached)
-// that kernels read as they are.
+// programs of a process share it as long as one of them uses it. They also share the results of calls
+// (ttcore.load_cached) that kernels read as they are.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
