@@ -12,6 +12,7 @@
 
 #include <array>
 #include <cmath>
+#include <optional>
 
 namespace tt::python {
 

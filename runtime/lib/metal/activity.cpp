@@ -4,9 +4,11 @@
 #include "metal/report.h"
 #include "tt/metal/kernel_api.h"
 #include "tt/sim/clock.h"
+#include "ttmlir/costs/CostModel.h"
 
 #include <array>
 #include <cmath>
+#include <memory>
 #include <set>
 
 namespace tt::metal {

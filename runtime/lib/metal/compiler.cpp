@@ -334,11 +334,11 @@ static fs::path compiledLibrary(const KernelSources &sources, const std::string 
 
 CompiledKernels::CompiledKernels(const KernelSources &sources, const std::string &file) : staying(sources.alone) {
   fs::path path;
-  for (int attempt = 0; !handle; ++attempt) {
+  // Another process may remove it after it was found, as one of the least recently used.
+  for (int attempt = 1; !handle; ++attempt) {
     path = compiledLibrary(sources, file);
     handle = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-    // Another process may have removed it since it was found, as one of the least recently used.
-    if (!handle && (attempt == attempts || fs::exists(path)))
+    if (!handle && attempt == attempts)
       throw Error(path.string() + " cannot be loaded: " + ::dlerror());
   }
   library = static_cast<const KernelLibrary *>(::dlsym(handle, "tt_metal_kernels"));

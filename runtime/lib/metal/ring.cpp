@@ -47,7 +47,8 @@ void KernelRun::popFront(uint32_t cb, uint32_t count) {
                              "waited for " + std::to_string(ring.waited));
   settleClock();
   clock.waitForTransfers();
-  ring.poppedAt.note(ring.popped + count, clock.now, ring.pushed - std::min<uint64_t>(ring.pushed, ring.pages));
+  if (count)
+    ring.poppedAt.note(ring.popped + count, clock.now, ring.pushed - std::min<uint64_t>(ring.pushed, ring.pages));
   pauses = 0;
   std::atomic_ref(ring.popped).store(ring.popped + count);
   ring.waited -= count;
@@ -78,7 +79,8 @@ void KernelRun::pushBack(uint32_t cb, uint32_t count) {
   ring.producer = count ? this : ring.producer;
   settleClock();
   clock.waitForTransfers();
-  ring.pushedAt.note(ring.pushed + count, clock.now, ring.popped);
+  if (count)
+    ring.pushedAt.note(ring.pushed + count, clock.now, ring.popped);
   pauses = 0;
   std::atomic_ref(ring.pushed).store(ring.pushed + count);
   ring.reserved -= count;
