@@ -258,11 +258,19 @@ private:
       auto buffers = program.getBuffers();
       return numbers[static_cast<size_t>(std::distance(buffers.begin(), llvm::find(buffers, buffer)))];
     };
-    const auto argumentsOf = [&](ArrayRef<ttmetal::KernelArgAttr> args, SmallVector<Attribute> &to) -> LogicalResult {
+    const auto refuse = [&](StringRef option, const Twine &reason) {
+      return program.emitOpError() << option << " has no effect with ttnn-mode: " << reason;
+    };
+    const auto argumentsOf = [&](ArrayRef<ttmetal::KernelArgAttr> args, bool isCompileTime,
+                                 SmallVector<Attribute> &to) -> LogicalResult {
       for (ttmetal::KernelArgAttr arg : args) {
         if (arg.getType() == ttmetal::KernelArgType::CBPort) {
           const int64_t port = program.getCbPorts()[arg.getOperandIndex()];
           to.push_back(ttnn::KernelArgCBBufferIndexAttr::get(context, static_cast<size_t>(port)));
+        } else if (arg.getType() == ttmetal::KernelArgType::TensorAccessorArgs) {
+          return refuse("use-tensor-accessor-dma", "kernels address the pages of a tensor by its layout");
+        } else if (isCompileTime && arg.getType() == ttmetal::KernelArgType::BufferAddress) {
+          return refuse("force-compile-time-args", "addresses of tensors are known when the program runs");
         } else if (arg.getType() != ttmetal::KernelArgType::BufferAddress) {
           return program.emitOpError() << "has a kernel argument " << arg << ", which programs of TTNN do not have";
         } else if (int64_t number = numbers[arg.getOperandIndex()]; number >= 0) {
@@ -290,7 +298,8 @@ private:
                                      "mesh, which those of TTNN programs (ttnn-mode) do not");
       }
       SmallVector<Attribute> runTime, compileTime;
-      if (failed(argumentsOf(args.getRtArgs(), runTime)) || failed(argumentsOf(args.getCtArgs(), compileTime)))
+      if (failed(argumentsOf(args.getRtArgs(), /*isCompileTime=*/false, runTime)) ||
+          failed(argumentsOf(args.getCtArgs(), /*isCompileTime=*/true, compileTime)))
         return failure();
       if (noc)
         symbol = kernelFor(symbol, {rooms, static_cast<int64_t>(compileTime.size()), firstRoom});
