@@ -167,9 +167,12 @@ private:
   /// for what is distributed outside.
   static bool joinsHost(Operation *op) {
     auto shard = dyn_cast<ttir::MeshShardOp>(op);
+    return shard && shard.getShardType() != ttcore::MeshShardType::Identity && hasSeveralChips(op);
+  }
+
+  static bool hasSeveralChips(Operation *op) {
     std::optional<SmallVector<int64_t>> mesh = ttcore::lookupMeshShape(op);
-    return shard && shard.getShardType() != ttcore::MeshShardType::Identity && mesh &&
-           ShapedType::getNumElements(*mesh) > 1;
+    return mesh && ShapedType::getNumElements(*mesh) > 1;
   }
 
   /// The tensor whose values these are, or null.
@@ -178,9 +181,10 @@ private:
     return cast && TTNNLayoutAttr::of(cast.getInput().getType()) ? cast.getInput() : Value();
   }
 
-  /// Rows on the host, or tiles in DRAM.
+  /// Rows on the host, or tiles in DRAM; block formats have no rows.
   static RankedTensorType placed(RankedTensorType type, ttcore::DataType dataType, bool onHost,
                                  ttcore::TensorMeshAttr mesh) {
+    onHost &= !ttcore::isBlockFormat(dataType);
     return ttnn::withLayout(type, TTNNLayoutAttr::get(type.getContext(), type.getShape(), dataType,
                                                       onHost ? ttnn::Layout::RowMajor : ttnn::Layout::Tile,
                                                       onHost ? ttnn::BufferType::SystemMemory : ttnn::BufferType::DRAM,
@@ -232,7 +236,8 @@ private:
       return getOperation().emitOpError() << what << " " << number << " is " << given
                                           << "; expected a tensor of static shape with elements of a data format";
     return placed(type, *dataType, onHost,
-                  isDistributed ? ttcore::distributedOver(getOperation()) : ttcore::TensorMeshAttr());
+                  isDistributed && hasSeveralChips(getOperation()) ? ttcore::distributedOver(getOperation())
+                                                                   : ttcore::TensorMeshAttr());
   }
 };
 } // namespace

@@ -105,7 +105,7 @@ PROGRAMS: list[tuple[Build, list[tuple[int, ...]], torch.dtype]] = [
 @pytest.mark.parametrize("options", ["", SPILLED, "test-assume-l1-capacity=300000"])
 @pytest.mark.parametrize(("build", "shapes", "dtype"), PROGRAMS)
 def test_bits_of_ttmetal(build: Build, shapes: Any, dtype: torch.dtype, options: str) -> None:
-    """Wherever tensors lie, results have the bits of target ttmetal."""
+    """Wherever tensors lie, results have the bits of target ttmetal, whose blocks are the same ones here."""
     module, golden = made(build, shapes, [dtype] * len(shapes))
     program = lowered(module, options)
     found = run(program, golden.inputs)
@@ -238,6 +238,29 @@ def test_meshes(mesh: tuple[int, int], shape: tuple[int, int], options: str) -> 
     for expected, shards in zip(golden.outputs, found, strict=True):
         for _, _, comparison in compare_shards(expected, shards, Verdict(check_atol=True, check_rtol=True), True):
             assert comparison.within, str(comparison)
+
+
+def test_block_formats_on_a_mesh() -> None:
+    """They have no rows, which the host would divide."""
+    module, golden = sharded((1, 2), (64, 128), chain)
+    options = "mesh-shape=1,2 global-data-format-target=bfp_bf8"
+    found = run(lowered(module, options), golden.inputs, (1, 2))
+    assert_same("ttnn-mode", found, of_ttmetal(module, golden.inputs, (1, 2), options))
+
+
+def test_a_mesh_of_one_chip() -> None:
+    """The part of its chip is the whole, also as a result."""
+
+    def module(builder: Any) -> None:
+        @builder.func([(45, 66)], [F32])
+        def f(x: Any, builder: Any) -> Any:
+            part = builder.mesh_shard(x, "devices", "full_to_shard", (1, 1), (-1, 1))
+            return part, builder.exp(part)
+
+    built, builder = build_module(module, "ttir")
+    golden = builder.golden_map[0][0]
+    found = run(lowered(built, "mesh-shape=1,1"), golden.inputs)
+    assert_same("ttnn-mode", found, of_ttmetal(built, golden.inputs, (1, 1), "mesh-shape=1,1"))
 
 
 def test_values_between_chips_and_the_host() -> None:
