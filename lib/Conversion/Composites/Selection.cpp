@@ -150,8 +150,10 @@ static SmallVector<Tensor> resultsOf(ttir::ArgMaxOp op, Expressions &e, std::str
   if (isTooLong(size, refusal))
     return {};
   Tensor rows = x.permute(order).reshape({x.type().getNumElements() / size, size});
-  Tensor isGreatest = rows.equal(rows.greatest(1));
-  if (isa<FloatType>(x.type().getElementType()))
+  const bool isFloat = isa<FloatType>(x.type().getElementType());
+  // The units read denormals as zero: so does the maximum of a value and itself, which the greatest one is equal to.
+  Tensor isGreatest = (isFloat ? rows.maximum(rows) : rows).equal(rows.greatest(1));
+  if (isFloat)
     isGreatest = isGreatest.maximum(rows.notEqual(rows));
   Tensor place = positions(rows, {1, size});
   // The least position has the greatest distance to the end.

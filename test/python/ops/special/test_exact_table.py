@@ -47,3 +47,17 @@ def test_places_and_values_that_tf32_does_not_hold() -> None:
     end, place = (torch.from_dlpack(rt.runtime.to_host(each)[0]) for each in outputs)
     assert torch.equal(end.contiguous().view(torch.int32), x[:, -3:].contiguous().view(torch.int32))
     assert place.flatten().tolist() == [count - 1, 4097]
+
+
+def test_places_of_denormals() -> None:
+    """They are read as zero: the first of equal zeros is the greatest."""
+    x = torch.tensor([[-1.0, 1e-40, -2.0, -3.0], [1e-40, 3e-40, 2e-40, -1e-39], [-1.0, float("nan"), 1e-40, 2.0]])
+
+    def module(builder: Any) -> None:
+        @builder.func([tuple(x.shape)], [x.dtype])
+        def f(x: Any, builder: Any) -> Any:
+            return builder.argmax(x, dim_arg=[1])
+
+    binary = metal(build_module(module, "ttir")[0], "f32")
+    [place] = rt.runtime.submit(device(), binary, 0, [rt.runtime.create_host_tensor(x)])
+    assert torch.from_dlpack(rt.runtime.to_host(place)[0]).flatten().tolist() == [1, 0, 1]
