@@ -243,7 +243,7 @@ def test_errors(program: str, message: str, target: str) -> None:
 
 
 def test_sources_with_quotes(tmp_path: Path) -> None:
-    """A source stays as it is in both languages, but for the end of a text and NUL in C++."""
+    """A source stays as it is in Python, and in C++ except for the end of a text, NUL and the CR of CR LF."""
     from ttmlir import ir
 
     source = r"void kernel_main() { /* \22\22\22 \5Cn \22 */ }\0A// \22"
