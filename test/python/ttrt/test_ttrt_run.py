@@ -17,7 +17,7 @@ import _ttmlir_runtime as rt
 import numpy
 import pytest
 import torch
-from builder.base.builder_apis import compile_ttir_to_flatbuffer
+from ttmlir import ir, passes
 from ttrt.input_arguments import INITIALIZERS
 
 PERF_OP = {
@@ -397,22 +397,31 @@ def test_check(ttrt, files, tmp_path):
 
 
 def test_check_finds_programs_without_room(ttrt, tmp_path):
-    """Operands of kernels all lie in L1."""
-
-    def module(builder):
-        @builder.func([(8192, 8192), (8192, 8192)], [torch.float32] * 2)
-        def f(x, y, builder):
-            return builder.add(builder.exp(x), y)
-
-    path = compile_ttir_to_flatbuffer(module, target="ttnn-mode", output_root=str(tmp_path))[1]
-    found = ttrt("check", path)
+    """A kernel with an operand in L1, which needs 4 MiB of it on one core."""
+    cores = "<[#ttnn.core_range<(0,0), (0,0)>]>"
+    text = f"""
+#l1 = #ttnn.buffer_type<l1>
+#large = #ttnn.ttnn_layout<(d0, d1) -> (d0, d1), <1x1>, memref<32x32x!ttcore.tile<32x32, f32>, #l1>, <block_sharded>,
+                           core_ranges = {cores}>
+func.func @main(%x: tensor<1024x1024xf32, #large>) -> tensor<1024x1024xf32, #large> {{
+  "ttnn.generic"(%x) <{{operandSegmentSizes = array<i32: 1, 0>, program = #ttnn.program<
+    kernels = [#ttnn.source_read_kernel<source = "void kernel_main() {{}}", core_ranges = {cores}, ct_args = [],
+                                        common_rt_args = [], rt_args = []>], cbs = [], semaphores = []>}}>
+    : (tensor<1024x1024xf32, #large>) -> ()
+  return %x : tensor<1024x1024xf32, #large>
+}}"""
+    path = tmp_path / "large.ttnn"
+    module = ir.Module.parse(text, ir.Context())
+    passes.run_pass(module, "ttcore-register-device")
+    path.write_bytes(passes.ttnn_to_flatbuffer_bin(module))
+    found = ttrt("check", str(path))
     assert found.code == 1
     assert re.search(
         r"op \d+ \(ttnn\.generic\).*: operand \d needs 4194304 bytes of L1 on each core, which has \d+ of \d+ left "
         "after the operands before it; put operands into DRAM, or spread them over more cores",
         found.err,
     )
-    report = json.loads(ttrt("check", path, "--json").out)
+    report = json.loads(ttrt("check", str(path), "--json").out)
     assert not report["fits"] and len(report["problems"]) == 1
 
 

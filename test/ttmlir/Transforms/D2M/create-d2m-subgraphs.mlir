@@ -58,27 +58,36 @@ func.func @shared(%a: tensor<32x64xf32, #d>) -> (tensor<32x64xf32, #d>, tensor<3
   return %2, %4 : tensor<32x64xf32, #d>, tensor<32x64xf32, #d>
 }
 
-// No groups: one op; another data type; an op of the host; an op that is no row of the tile operations; no elements;
-// no room in L1; an op with a number that tile operations lack.
+// No groups: one op; another data type; an op of the host; an op that is no row of the tile operations; no elements; an
+// op with a number that tile operations lack.
 // CHECK-LABEL: func.func @none(
 // CHECK-NOT: d2m_subgraph
 // CHECK: func.func @end(
-func.func @none(%a: tensor<32x64xf32, #d>, %b: tensor<32x64xbf16, #b>, %g: tensor<8192x8192xf32, #big>, %n: tensor<0x64xf32, #none>, %h: tensor<32x64xf32, #h>) -> tensor<32x64xf32, #h> {
+func.func @none(%a: tensor<32x64xf32, #d>, %b: tensor<32x64xbf16, #b>, %n: tensor<0x64xf32, #none>, %h: tensor<32x64xf32, #h>) -> tensor<32x64xf32, #h> {
   %0 = "ttnn.typecast"(%b) <{dtype = #ttcore.supportedDataTypes<f32>}> : (tensor<32x64xbf16, #b>) -> tensor<32x64xf32, #d>
   %1 = "ttnn.exp"(%0) : (tensor<32x64xf32, #d>) -> tensor<32x64xf32, #d>
   %2 = "ttnn.cumsum"(%1) <{dim = 0 : si32}> : (tensor<32x64xf32, #d>) -> tensor<32x64xf32, #d>
   %3 = "ttnn.exp"(%n) : (tensor<0x64xf32, #none>) -> tensor<0x64xf32, #none>
   %4 = "ttnn.neg"(%3) : (tensor<0x64xf32, #none>) -> tensor<0x64xf32, #none>
-  %5 = "ttnn.exp"(%g) : (tensor<8192x8192xf32, #big>) -> tensor<8192x8192xf32, #big>
-  %6 = "ttnn.neg"(%5) : (tensor<8192x8192xf32, #big>) -> tensor<8192x8192xf32, #big>
-  %7 = "ttnn.leaky_relu"(%a) <{parameter = 1.0 : f32}> : (tensor<32x64xf32, #d>) -> tensor<32x64xf32, #d>
-  %8 = "ttnn.exp"(%7) : (tensor<32x64xf32, #d>) -> tensor<32x64xf32, #d>
-  %9 = "ttnn.exp"(%h) : (tensor<32x64xf32, #h>) -> tensor<32x64xf32, #h>
-  %10 = "ttnn.neg"(%9) : (tensor<32x64xf32, #h>) -> tensor<32x64xf32, #h>
-  return %10 : tensor<32x64xf32, #h>
+  %5 = "ttnn.leaky_relu"(%a) <{parameter = 1.0 : f32}> : (tensor<32x64xf32, #d>) -> tensor<32x64xf32, #d>
+  %6 = "ttnn.exp"(%5) : (tensor<32x64xf32, #d>) -> tensor<32x64xf32, #d>
+  %7 = "ttnn.exp"(%h) : (tensor<32x64xf32, #h>) -> tensor<32x64xf32, #h>
+  %8 = "ttnn.neg"(%7) : (tensor<32x64xf32, #h>) -> tensor<32x64xf32, #h>
+  return %8 : tensor<32x64xf32, #h>
 }
 func.func @end() {
   return
+}
+
+// Larger than L1: kernels read and write DRAM.
+// CHECK-LABEL: func.func @large(
+// CHECK: ttnn.d2m_subgraph @d2m_subgraph_{{[0-9]+}}
+// CHECK-NOT: "ttnn.neg"
+// CHECK: return
+func.func @large(%g: tensor<8192x8192xf32, #big>) -> tensor<8192x8192xf32, #big> {
+  %0 = "ttnn.exp"(%g) : (tensor<8192x8192xf32, #big>) -> tensor<8192x8192xf32, #big>
+  %1 = "ttnn.neg"(%0) : (tensor<8192x8192xf32, #big>) -> tensor<8192x8192xf32, #big>
+  return %1 : tensor<8192x8192xf32, #big>
 }
 
 // A function of the user with the name of a group.

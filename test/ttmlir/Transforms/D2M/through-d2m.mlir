@@ -17,15 +17,13 @@ module {
   // CHECK-LABEL: func.func private @body(
   // CHECK-SAME: %[[A:.*]]: tensor<64x64xbf16, #[[DRAM:.*]]>, %[[B:.*]]: tensor<64x64xbf16, #[[L1:.*]]>) -> tensor<64x64xbf16, #[[DRAM]]>
   // CHECK-NEXT: %[[DEVICE:.*]] = "ttnn.get_device"
-  // CHECK-NEXT: %[[MOVED:.*]] = "ttnn.to_memory_config"(%[[A]]) : (tensor<64x64xbf16, #[[DRAM]]>) -> tensor<64x64xbf16, #[[L1]]>
-  // CHECK-NEXT: %[[OUT:.*]] = "ttnn.empty"(%[[DEVICE]]) <{shape = #ttnn.shape<64x64>}> : (!ttnn.device) -> tensor<64x64xbf16, #[[L1]]>
-  // CHECK-NEXT: "ttnn.generic"(%[[MOVED]], %[[B]], %[[OUT]])
+  // CHECK-NEXT: %[[OUT:.*]] = "ttnn.empty"(%[[DEVICE]]) <{shape = #ttnn.shape<64x64>}> : (!ttnn.device) -> tensor<64x64xbf16, #[[DRAM]]>
+  // CHECK-NEXT: "ttnn.generic"(%[[A]], %[[B]], %[[OUT]])
   // CHECK-SAME: #ttnn.source_read_kernel<source = "#include \22dataflow_api.h\22
   // CHECK-SAME: #ttnn.source_write_kernel<source =
   // CHECK-SAME: #ttnn.source_compute_kernel<source = {{.*}}exp_tile{{.*}}mul
-  // CHECK-SAME: cbs = [<total_size = 2048, core_ranges = <[#ttnn.core_range<(0,0), (1,1)>]>, formats = [<buffer_index = 0, dtype = bf16, page_size = 2048>], buffer = #ttnn.kernel_cb_global_buffer_address_of_tensor<0>>
-  // CHECK-NEXT: %[[RESULT:.*]] = "ttnn.to_memory_config"(%[[OUT]])
-  // CHECK-NEXT: return %[[RESULT]]
+  // CHECK-SAME: cbs = [<total_size = 2048, core_ranges = <[#ttnn.core_range<(0,0), (1,1)>]>, formats = [<buffer_index = 0, dtype = bf16, page_size = 2048>], buffer = #ttnn.kernel_cb_global_buffer_address_of_tensor<1>>
+  // CHECK-NEXT: return %[[OUT]]
 
   // SINGLE-LABEL: func.func private @body(
   // SINGLE-COUNT-2: "ttnn.generic"
@@ -38,9 +36,9 @@ module {
   }
   // CHECK-LABEL: func.func private @matrices(
   // CHECK: %[[ROWS:.*]] = "ttnn.reshape"(%{{.*}}) <{shape = [21 : i32, 40 : i32]}> : (tensor<3x7x40xbf16, #{{.*}}>) -> tensor<21x40xbf16, #{{.*}}>
-  // CHECK-NEXT: "ttnn.to_memory_config"(%[[ROWS]])
-  // CHECK: "ttnn.generic"
-  // CHECK: "ttnn.reshape"(%{{.*}}) <{shape = [3 : i32, 7 : i32, 40 : i32]}>
+  // CHECK-NEXT: %[[OUT:.*]] = "ttnn.empty"
+  // CHECK-NEXT: "ttnn.generic"(%[[ROWS]], %[[OUT]])
+  // CHECK: "ttnn.reshape"(%[[OUT]]) <{shape = [3 : i32, 7 : i32, 40 : i32]}>
   func.func private @matrices(%a: tensor<3x7x40xbf16, #n>) -> tensor<3x7x40xbf16, #n> {
     %0 = "ttnn.exp"(%a) : (tensor<3x7x40xbf16, #n>) -> tensor<3x7x40xbf16, #n>
     return %0 : tensor<3x7x40xbf16, #n>
@@ -50,8 +48,8 @@ module {
   // INLINED-LABEL: func.func @main(
   // INLINED-COUNT-1: "ttnn.get_device"
   // INLINED-NOT: d2m_subgraph
-  // INLINED: "ttnn.generic"
-  // INLINED: %[[FIRST:.*]] = "ttnn.to_memory_config"
+  // INLINED: %[[FIRST:.*]] = "ttnn.empty"
+  // INLINED-NEXT: "ttnn.generic"(%{{.*}}, %{{.*}}, %[[FIRST]])
   // INLINED: "ttnn.generic"
   // INLINED: %[[SECOND:.*]] = "ttnn.reshape"
   // INLINED-NEXT: return %[[FIRST]], %[[SECOND]]
