@@ -126,7 +126,9 @@ void Executable::runKernels(const Step &step, OpPerf *perf) {
       });
     return;
   }
-  OpPerf slowest;
+  std::optional<OpPerf> slowest; // of a measured step
+  if (step.isMeasured)
+    slowest.emplace();
   for (uint32_t d = 0; d < step.devices; ++d) {
     const ttnn::Kernel *kernel = step.own == Step::none ? step.kernel : plan.ownKernels[step.own][d];
     poison(arena.memory.get(), plan.scratchBytes);
@@ -135,19 +137,19 @@ void Executable::runKernels(const Step &step, OpPerf *perf) {
                                 arena.memory.get()};
     if (step.callsHost && !resting.empty() && rests(step, d))
       clearResults(step, buffers);
-    else if (step.isMeasured) {
+    else if (slowest) {
       OpPerf own;
       if (perf)
         own.cost = perf->cost;
       dynamic_cast<const MeasuredKernel *>(kernel)->runMeasured(buffers, own);
-      if (own.deviceNs >= slowest.deviceNs)
+      if (own.deviceNs >= slowest->deviceNs)
         slowest = std::move(own);
     } else {
       kernel->run(buffers);
     }
   }
-  if (step.isMeasured)
-    takeMeasured(step, slowest, perf);
+  if (slowest)
+    takeMeasured(step, *slowest, perf);
 }
 
 void Executable::takeMeasured(const Step &step, const OpPerf &slowest, OpPerf *perf) {
