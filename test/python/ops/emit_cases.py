@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import re
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +15,7 @@ from typing import Any
 import _ttmlir_runtime as rt
 import torch
 from builder.api.artifacts import emitted
+from builder.base.builder_apis import build_module
 from builder.execution.cpp_library import compiled
 from builder.execution.device_tensors import create_tensor, fetched
 from builder.execution.emitted_programs import EmittedProgram, python_programs
@@ -31,6 +32,21 @@ class Subject:
     module: Any
     inputs: Sequence[Sequence[GoldenMapTensor]]
     mesh: tuple[int, int] = (1, 1)
+
+
+def made(
+    build: Callable[..., Any], shapes: Sequence[tuple[int, ...]], dtypes: Sequence[torch.dtype]
+) -> tuple[Any, Any]:
+    """Returns (a module of one function, its goldens). build: takes the builder, then the arguments."""
+
+    def module(builder: Any) -> None:
+        def f(*arguments: Any) -> Any:
+            return build(arguments[-1], *arguments[:-1])
+
+        builder.func(shapes, dtypes)(f)
+
+    built, builder = build_module(module, "ttir")
+    return built, builder.golden_map[0][0]
 
 
 def bits(tensor: torch.Tensor) -> torch.Tensor:

@@ -15,6 +15,7 @@ import torch
 from builder.base.builder_apis import build_module, compile_and_execute_ttir, compile_ttir_to_flatbuffer
 from builder.base.errors import TTBuilderCompileException
 from builder.execution.verdicts import Verdict, compare_shards
+from emit_cases import made
 from op_cases import clone, execute
 from ttmlir import passes
 from ttmlir.ir import MLIRError
@@ -24,19 +25,6 @@ Build = Callable[..., Any]
 Shapes = Sequence[tuple[int, ...]]
 TTNN, METAL = "ttir-to-ttnn-backend-pipeline", "ttir-to-ttmetal-pipeline"
 SUBGRAPHS = "enable-create-d2m-subgraphs=true"
-
-
-def made(build: Build, shapes: Shapes, dtypes: Sequence[torch.dtype]) -> tuple[Any, Any]:
-    """Returns (module, goldens) of a function."""
-
-    def module(builder: Any) -> None:
-        def f(*arguments: Any) -> Any:
-            return build(arguments[-1], *arguments[:-1])
-
-        builder.func(shapes, dtypes)(f)
-
-    built, builder = build_module(module, "ttir")
-    return built, builder.golden_map[0][0]
 
 
 def run(module: Any, inputs: Any, options: str, pipeline: str = TTNN) -> tuple[list[Any], Any]:

@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 import torch
 from builder.api.artifacts import emitted
-from builder.base.builder_apis import build_module, compile_ttir_to_flatbuffer, execute_py
+from builder.base.builder_apis import compile_ttir_to_flatbuffer, execute_py
 from builder.base.errors import TTBuilderCompileException
 from builder.execution.emitted_programs import cpp_programs, python_programs
 from builder.execution.verdicts import Verdict, compare_shards
-from emit_cases import Subject, assert_same, check_text, of_flatbuffer, of_programs
+from emit_cases import Subject, assert_same, check_text, made, of_flatbuffer, of_programs
 from op_cases import clone
 from ttmlir import passes
 
@@ -90,15 +90,7 @@ CASES = [
 
 def subject(build: Any, shapes: Any, dtype: torch.dtype, how: tuple[str, str]) -> tuple[Subject, Any]:
     """Returns (a module with kernels, its goldens)."""
-
-    def module(builder: Any) -> None:
-        def model(*arguments: Any) -> Any:
-            return build(arguments[-1], *arguments[:-1])
-
-        builder.func(shapes, [dtype] * len(shapes))(model)
-
-    built, builder = build_module(module, "ttir")
-    golden = builder.golden_map[0][0]
+    built, golden = made(build, shapes, [dtype] * len(shapes))
     lowered = clone(built)
     passes.run_pass(lowered, *how)
     assert '"ttnn.generic"' in str(lowered)
@@ -106,14 +98,14 @@ def subject(build: Any, shapes: Any, dtype: torch.dtype, how: tuple[str, str]) -
 
 
 def check_bits(how: tuple[str, str], build: Any, shapes: Any, dtype: torch.dtype, target: str, folder: Path) -> None:
-    made, golden = subject(build, shapes, dtype, how)
-    [expected] = of_flatbuffer(made)
+    given, golden = subject(build, shapes, dtype, how)
+    [expected] = of_flatbuffer(given)
     for reference, shards in zip(golden.outputs, expected, strict=True):
         for _, _, comparison in compare_shards(reference, shards, Verdict(check_atol=True), True):
             assert comparison.within, str(comparison)
-    path = emitted(made.module, target).write(folder)
+    path = emitted(given.module, target).write(folder)
     check_text(re.sub(r'(""").*?"""|R"kernel\(.*?\)kernel"', "", Path(path).read_text(), flags=re.DOTALL))
-    [found] = of_programs(made, TARGETS[target](path))
+    [found] = of_programs(given, TARGETS[target](path))
     assert_same(target, expected, found)
 
 
@@ -131,14 +123,14 @@ def test_bits_in_cpp(how: tuple[str, str], build: Any, shapes: Any, dtype: torch
 @pytest.mark.parametrize("target", TARGETS)
 def test_special_values(target: str, tmp_path: Path) -> None:
     """NaN, infinities and zeros of both signs."""
-    made, golden = subject(chosen, [(40, 70), (40, 70)], F32, MODE)
+    given, golden = subject(chosen, [(40, 70), (40, 70)], F32, MODE)
     special = torch.tensor([0.0, -0.0, float("nan"), float("inf"), float("-inf"), 1e-40, 1.0])
     for number, value in enumerate(golden.inputs):
         tensor = value.golden_map_tensor_as_torch_tensors()[0]
         tensor.copy_(special[torch.arange(tensor.numel()).reshape(tensor.shape) // (1 + 6 * number) % 7])
     [expected], [found] = (
-        of_flatbuffer(made),
-        of_programs(made, TARGETS[target](emitted(made.module, target).write(tmp_path))),
+        of_flatbuffer(given),
+        of_programs(given, TARGETS[target](emitted(given.module, target).write(tmp_path))),
     )
     assert_same(target, expected, found)
     assert expected[0][0].isnan().any()
@@ -148,8 +140,8 @@ def test_equal_programs_are_one_function(tmp_path: Path) -> None:
     def twice(b: Any, x: Any) -> Any:
         return b.exp(b.sin(b.cumsum(b.exp(b.sin(x)), dim=0)))
 
-    made, _ = subject(twice, [(64, 64)], F32, TTNN)
-    text = emitted(made.module, "emitpy").data
+    given, _ = subject(twice, [(64, 64)], F32, TTNN)
+    text = emitted(given.module, "emitpy").data
     assert isinstance(text, str)
     assert len(re.findall(r"^def \w*kernels\w*\(", text, re.M)) == 1
     assert len(re.findall(r"^    \w*kernels\w*\(", text, re.M)) == 2

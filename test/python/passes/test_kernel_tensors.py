@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 import re
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from builder.api.artifacts import emitted
 from builder.base.builder_apis import build_module, compile_and_execute_ttir
 from builder.execution.emitted_programs import cpp_programs, python_programs
 from builder.execution.verdicts import Verdict, compare_shards
-from emit_cases import Subject, assert_same, of_flatbuffer, of_programs
+from emit_cases import Subject, assert_same, made, of_flatbuffer, of_programs
 from op_cases import clone, execute
 from ttmlir import ir, passes
 from ttmlir.ir import MLIRError
@@ -26,19 +26,6 @@ Build = Callable[..., Any]
 METAL, MODE = "ttir-to-ttmetal-pipeline", "ttnn-mode=true"
 SUBGRAPHS, SPILLED = "enable-create-d2m-subgraphs=true", "force-spill-to-dram-if-legal=true"
 F32, BF16, I32 = torch.float32, torch.bfloat16, torch.int32
-
-
-def made(build: Build, shapes: Sequence[tuple[int, ...]], dtypes: Sequence[torch.dtype]) -> tuple[Any, Any]:
-    """Returns (module, goldens) of a function."""
-
-    def module(builder: Any) -> None:
-        def f(*arguments: Any) -> Any:
-            return build(arguments[-1], *arguments[:-1])
-
-        builder.func(shapes, dtypes)(f)
-
-    built, builder = build_module(module, "ttir")
-    return built, builder.golden_map[0][0]
 
 
 def lowered(module: Any, options: str = "", pipeline: str = METAL) -> Any:
