@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import os
 import signal
 import sys
@@ -90,6 +91,9 @@ def main() -> int:
     console = Console(width=None if sys.stdout.isatty() else 140)
     if args.threads < 1 or args.seconds <= 0:
         arguments.error("--threads and --seconds take positive numbers")
+    for name in args.module or ():
+        if not is_there(name):
+            arguments.error(f"no module {name!r}; expected one with BENCHMARKS, like bench.frontends.starting")
     requested = [name.strip() for name in args.peers.split(",") if name.strip()]
     for name in (*requested, *args.no_peer):
         if name not in PEERS:
@@ -125,6 +129,13 @@ def main() -> int:
     show([*results, *measures, *unsaved], chosen if args.module else model_names(), console)
     draw(args.output, console)
     return int(failed)
+
+
+def is_there(module: str) -> bool:
+    try:
+        return importlib.util.find_spec(module) is not None
+    except (ModuleNotFoundError, ValueError):  # of a package that is not there; an empty name
+        return False
 
 
 def measure(progress: Progress, settings: Settings, modules: Sequence[str]) -> tuple[list[Outcome], bool]:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 import tempfile
 import time
@@ -19,6 +18,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from ..harness import Measure, Outcome, Result, Settings
+from ..isolated import output_of
 from ..names import JAX_CPU
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -85,11 +85,8 @@ LAYERS, SIZE = 16, 4096  # 1 GiB of weights
 def process(command: Sequence[str], environment: Mapping[str, str] | None = None) -> tuple[float, str]:
     """Returns the seconds of a process, and what it printed."""
     start = time.perf_counter()
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=ROOT, check=False)
-    seconds = time.perf_counter() - start
-    if done.returncode:
-        raise RuntimeError(done.stderr.strip().rpartition("\n")[2] or f"ended with {done.returncode}")
-    return seconds, done.stdout
+    text = output_of(command, environment)
+    return time.perf_counter() - start, text
 
 
 def python(*words: str) -> list[str]:

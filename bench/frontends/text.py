@@ -13,7 +13,6 @@ from __future__ import annotations
 import functools
 import json
 import os
-import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
@@ -21,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from ..harness import Measure, Outcome, Result, Settings
+from ..isolated import output_of
 from ..names import EAGER
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -35,17 +35,8 @@ LAYERS = (2, 8, 16)
 def in_process(*words: str) -> dict[str, Any]:
     """Returns the results of `python -m bench.frontends.text_child`."""
     paths = os.pathsep.join([str(ROOT), *filter(None, sys.path)])
-    done = subprocess.run(
-        [sys.executable, "-m", "bench.frontends.text_child", *words],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "PYTHONPATH": paths},
-        cwd=ROOT,
-        check=False,
-    )
-    if done.returncode:
-        raise RuntimeError(done.stderr.strip().rpartition("\n")[2] or f"ended with {done.returncode}")
-    return json.loads(done.stdout.splitlines()[-1])
+    command = [sys.executable, "-m", "bench.frontends.text_child", *words]
+    return json.loads(output_of(command, {**os.environ, "PYTHONPATH": paths}).splitlines()[-1])
 
 
 def benchmark(name: str, shape: Mapping[str, Any], settings: Settings) -> Iterator[Outcome]:

@@ -13,7 +13,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -21,6 +21,18 @@ from ..harness import Outcome, Settings
 from .outcomes import from_fields
 
 ROOT = Path(__file__).resolve().parents[2]
+
+
+def output_of(command: Sequence[str], environment: Mapping[str, str] | None = None) -> str:
+    """Returns what a program prints that runs in the root of the checkout.
+
+    Raises:
+        RuntimeError: it failed; with its last line.
+    """
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=ROOT, check=False)
+    if done.returncode:
+        raise RuntimeError(done.stderr.strip().rpartition("\n")[2] or f"ended with {done.returncode}")
+    return done.stdout
 
 
 def resident(process: int) -> int:

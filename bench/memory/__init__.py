@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import functools
 import json
-import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -17,6 +16,7 @@ import torch
 from ..comparing import DTYPES
 from ..device import compiled
 from ..harness import Absent, Measure, Outcome, Settings
+from ..isolated import output_of
 from ..models import ZOO
 from ..names import EAGER
 
@@ -26,12 +26,7 @@ EXPECTED = "<= 1.3"
 
 def child(*words: str) -> dict[str, Any]:
     """Returns the results of `python -m bench.memory.child`."""
-    done = subprocess.run(
-        [sys.executable, "-m", "bench.memory.child", *words], capture_output=True, text=True, cwd=ROOT, check=False
-    )
-    if done.returncode:
-        raise RuntimeError(done.stderr.strip().rpartition("\n")[2] or f"ended with {done.returncode}")
-    return json.loads(done.stdout)
+    return json.loads(output_of([sys.executable, "-m", "bench.memory.child", *words]))
 
 
 def measured(name: str, dtype: str, work: Sequence[str], what: str, expected: str = "") -> Outcome:

@@ -11,7 +11,6 @@ import functools
 import json
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -27,6 +26,7 @@ from ttmlir.passes import (
 )
 
 from ..harness import Absent, Measure, Outcome, Settings
+from ..isolated import output_of
 
 ROOT = Path(__file__).resolve().parents[2]
 MESH, RANKS, LAYERS, ROWS, NARROW, WIDE = (2, 4), 2, 8, 1024, 1024, 4096
@@ -73,10 +73,7 @@ def measured(launcher: list[str], path: Path, seconds: float) -> list[dict[str, 
     program = [sys.executable, "-m", "bench.meshes.ranks_child", str(path), f"{MESH[0]}x{MESH[1]}", str(seconds)]
     paths = os.pathsep.join([str(ROOT), *filter(None, sys.path)])
     environment: dict[str, Any] = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": paths}
-    done = subprocess.run([*launcher, *program], capture_output=True, text=True, env=environment, cwd=ROOT, check=False)
-    if done.returncode:
-        raise RuntimeError(done.stderr.strip().rpartition("\n")[2] or f"ended with {done.returncode}")
-    return json.loads(done.stdout)
+    return json.loads(output_of([*launcher, *program], environment))
 
 
 def benchmark(way: str, settings: Settings) -> Iterator[Outcome]:

@@ -276,6 +276,8 @@ def test_ctrl_c_says_how_to_go_on(tmp_path: Path) -> None:
     [
         (["--only", "nothing*"], 1, "bench: no benchmark is named like nothing*; --list shows all"),
         (["--peers", "tvm"], 2, "no peer 'tvm'; there are torch eager, torch inductor, OpenVINO, oneDNN"),
+        (["--module", "bench.nothing"], 2, "no module 'bench.nothing'; expected one with BENCHMARKS"),
+        (["--module", "nothing.at.all"], 2, "no module 'nothing.at.all'; expected one with BENCHMARKS"),
         (["--seconds", "0"], 2, "--threads and --seconds take positive numbers"),
         (["--output", "/nowhere/at/all"], 1, "bench: --output /nowhere/at/all: no such folder"),
     ],
