@@ -150,7 +150,7 @@ def tools(settings: Settings) -> Iterator[Outcome]:
         passes.ttir_to_ttnn_backend_pipeline(module)
         passes.ttnn_to_flatbuffer_file(module, str(file))
         commands = {f"ttrt {name}": python("-m", "ttrt", name, str(file)) for name in ("run", "check", "read")}
-        commands["ttmlir-opt"] = ["ttmlir-opt", "--ttir-to-ttnn-backend-pipeline", str(text)]
+        commands["ttmlir-opt"] = [str(ROOT / "build/bin/ttmlir-opt"), "--ttir-to-ttnn-backend-pipeline", str(text)]
         with settings.quiet():
             yield from outcomes(least(commands), {}, "start, ")
 
