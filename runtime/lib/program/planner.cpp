@@ -228,10 +228,11 @@ void Planner::addGroup(const Purpose &purpose, uint32_t at, const sim::Footprint
   if (footprint.buffer == BufferType::SystemMemory)
     return;
   const auto group = groupOf[purpose.value] = static_cast<uint32_t>(created.memory.groups.size());
+  // First, as the footprint may be that of another group, which moves.
+  l1Taken += footprint.buffer == BufferType::L1 ? footprint.bytesPerBank : 0;
   created.memory.groups.push_back({footprint, purpose, input});
   created.memory.events.push_back({at, true, group});
   references.push_back(1);
-  l1Taken += footprint.buffer == BufferType::L1 ? footprint.bytesPerBank : 0;
 }
 
 void Planner::fetchAhead() const {
