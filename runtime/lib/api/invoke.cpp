@@ -6,11 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "api/call_key.h"
 #include "api/observed.h"
 #include "api/running.h"
 #include "api/trace.h"
 #include "api/unchanged.h"
+#include "binary/call_key.h"
 #include "core/op.h"
 #include "tt/interrupt.h"
 #include "tt/sim/published.h"
@@ -67,8 +67,11 @@ struct Request {
     }
     key.add(attributes);
     key.add(outputs.size());
-    for (const Output &output : outputs)
-      key.add(output);
+    for (const Output &output : outputs) {
+      key.add(output.dtype);
+      key.add(output.memory);
+      key.add(output.layout);
+    }
     for (const uint32_t size : meshShape)
       key.add(size);
   }

@@ -44,8 +44,9 @@ public:
 
   /// The device's run mutex is held by the caller.
   Tensors run(const Binary &binary, std::span<const Tensor> inputs, const Hooks *hooks, RunReport &report);
-  /// Runs a program that another one calls. Results may be the arguments or constants themselves.
-  Results evaluate(std::span<const Argument> arguments);
+  /// Runs a program that another one calls. Results may be the arguments or constants themselves. `isOnDevice`: false
+  /// where the device has the results, and only their values are missing; then it does not run.
+  Results evaluate(std::span<const Argument> arguments, bool isOnDevice = true);
 
   std::shared_ptr<const Plan> planned() const { return owner; }
   Legacy legacy() const { return {owner, arena, history}; }

@@ -347,7 +347,7 @@ Tensors Executable::run(const Binary &binary, std::span<const Tensor> inputs, co
   return outputs;
 }
 
-Results Executable::evaluate(std::span<const Argument> arguments) {
+Results Executable::evaluate(std::span<const Argument> arguments, bool isOnDevice) {
   const Device device = this->device.lock();
   std::vector<std::shared_ptr<std::byte>> copiesOfWritten;
   inputData.resize(arguments.size());
@@ -368,8 +368,10 @@ Results Executable::evaluate(std::span<const Argument> arguments) {
   beyondPlan = {};
   Results results;
   createOutputs(results, true);
-  int64_t peaks[sim::memoryCount];
-  plan.memory.run(*device, std::vector<bool>(arguments.size(), false), peaks, results.allocations, *history);
+  if (isOnDevice) {
+    int64_t peaks[sim::memoryCount];
+    plan.memory.run(*device, std::vector<bool>(arguments.size(), false), peaks, results.allocations, *history);
+  }
   bindPatches(results);
   runSteps(nullptr);
   for (const OutputCopy &copy : plan.copies) {
@@ -395,7 +397,8 @@ Results Executable::evaluate(std::span<const Argument> arguments) {
         std::memcpy(shard.get(), values, bytes);
     }
   }
-  device->addRun({0, static_cast<int64_t>(program.operations.size()), taken().cycles, taken().ns});
+  if (isOnDevice)
+    device->addRun({0, static_cast<int64_t>(program.operations.size()), taken().cycles, taken().ns});
   return results;
 }
 

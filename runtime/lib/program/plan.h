@@ -31,9 +31,6 @@ enum class Mode : uint8_t {
   Estimated, // not to be run: what calls of other programs give is not known
 };
 
-/// Values of one tensor, by shard. Values without an owner are in the binary or in memory of the caller.
-using Shards = std::vector<std::shared_ptr<const std::byte>>;
-
 /// An input whose values are known when a program is prepared.
 struct Argument {
   Shards shards;

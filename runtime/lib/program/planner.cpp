@@ -80,7 +80,7 @@ std::shared_ptr<const Plan> Planner::make() {
   describeOutputs();
   describeParameters();
   created.groupOf = std::move(groupOf);
-  shareValues();
+  shareResults();
   work.finish();
   return plan;
 }

@@ -86,10 +86,24 @@ private:
   /// The value is needed at op `at`.
   void extend(uint32_t value, uint32_t at);
 
+  //===- Calls of programs that run once (calls.cpp) ------------------------===//
+
+  void planCall();
+  /// Evaluates the calls, as yet put off, whose results the op uses.
+  void evaluatePending();
+  void evaluatePending(uint32_t value);
+  /// Takes the results of the call from a program that has them, or runs the program that it names, and keeps its
+  /// results.
+  void evaluateCall();
+  /// Identifies what the call computes for all programs of the process; none if equal calls may give other values, or
+  /// this program changes a result.
+  std::optional<Identity> identityOfCall(std::span<const Argument> given) const;
+  /// Gives the results of the program's calls to others.
+  void shareResults() const;
+
   //===- What is computed ahead (constants.cpp) -----------------------------===//
 
   bool planConstant();
-  void planCall();
   /// Prepares the programs that the op runs each time. Constants here are constants there.
   void planControl();
   void addWorkingMemory(const Plan::Callees &callees);
@@ -110,16 +124,6 @@ private:
   bool isReproducible() const;
   size_t foldedBytes() const;
   void fold(const ttnn::Kernel &kernel, const ttnn::OpCall &call);
-  /// Runs the program that a call names, and keeps its results.
-  void evaluateCall();
-  /// Takes the values of a result of a call from another program that has computed the same, and notes which values
-  /// may be given to others.
-  void takeEqualValues(uint32_t value);
-  /// Gives the values of calls that kernels read when they run to programs that compute the same.
-  void shareValues() const;
-  /// Evaluates the calls, as yet put off, whose results the op uses.
-  void evaluatePending();
-  void evaluatePending(uint32_t value);
   /// Frees the memory of constants whose last user was this op, and that no kernel reads.
   void releaseConstants();
   void keepSmallConstants();
@@ -226,10 +230,15 @@ private:
   std::vector<bool> isRead;                                 // per root: a kernel looks at it when it runs
   std::vector<std::pair<uint32_t, uint32_t>> deallocatedAt; // value, op
   size_t preparedBytes = 0;
-  size_t keptBytes = 0;          // of constants for other sizes
-  std::vector<bool> isSame;      // per root: a constant of the plan before
-  std::vector<bool> isPending;   // per root: the result of a call that is evaluated at its first use
-  std::vector<Constant> ofCalls; // results of calls in memory that belongs to plans alone
+  size_t keptBytes = 0;        // of constants for other sizes
+  std::vector<bool> isSame;    // per root: a constant of the plan before
+  std::vector<bool> isPending; // per root: the result of a call that is evaluated at its first use
+  /// What a call computes.
+  struct Call {
+    Identity identity;
+    bool areOwn; // its values have memory that belongs to plans alone
+  };
+  std::map<uint32_t, Call> calls; // by op
   // Values of other programs. More programs may find them meanwhile, so this one is not their only owner and does not
   // empty them when it has packed them.
   std::vector<std::shared_ptr<const std::byte>> taken;

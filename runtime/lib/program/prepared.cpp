@@ -95,6 +95,46 @@ bool PreparedForms::isInPlace(std::span<const std::byte> values) {
   return weight && weight->isInPlace;
 }
 
+CallResults &CallResults::ofProcess() {
+  static auto *results = new CallResults;
+  return *results;
+}
+
+bool CallResults::Entry::isGone() const {
+  return std::ranges::all_of(values, [](const auto &shard) { return shard.expired(); }) &&
+         std::ranges::all_of(allocations, [](const auto &each) { return each.second.expired(); });
+}
+
+CallResults::Result CallResults::find(const Identity &call, uint32_t index, const sim::MeshDevice &device) {
+  Result result;
+  std::lock_guard lock(mutex);
+  const auto found = entries.find({call, index});
+  if (found == entries.end())
+    return result;
+  const Entry &entry = found->second;
+  for (const auto &shard : entry.values)
+    result.values.push_back(shard.lock());
+  if (const auto on = entry.allocations.find(device.id()); on != entry.allocations.end())
+    if (auto allocation = on->second.lock(); allocation && allocation->validOn(device))
+      result.allocation = std::move(allocation);
+  return result;
+}
+
+void CallResults::keep(const Identity &call, uint32_t index, const sim::MeshDevice &device, const Result &result) {
+  std::lock_guard lock(mutex);
+  if (entries.size() >= pruneAt) {
+    std::erase_if(entries, [](const auto &each) { return each.second.isGone(); });
+    pruneAt = std::max<size_t>(256, 2 * entries.size());
+  }
+  Entry &entry = entries[{call, index}];
+  entry.values.resize(std::max(entry.values.size(), result.values.size()));
+  for (size_t shard = 0; shard < result.values.size(); ++shard)
+    if (result.values[shard] && entry.values[shard].expired())
+      entry.values[shard] = result.values[shard];
+  if (result.allocation)
+    entry.allocations[device.id()] = result.allocation;
+}
+
 bool PreparedForms::affords(size_t bytes) {
   constexpr size_t smallModel = size_t(512) << 20, least = size_t(128) << 20;
   std::lock_guard lock(mutex);

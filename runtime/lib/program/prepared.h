@@ -2,13 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The form in which kernels keep constants (panels, other orders of elements) belongs to the values and the form. All
-// programs of a process share it as long as one of them uses it. They also share the results of calls
-// (ttcore.load_cached) that kernels read as they are.
+// programs of a process share it as long as one of them uses it. They also share the results of equal calls
+// (ttcore.load_cached): their memory on the device, and on the host the values that kernels read as they are.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
 
 #include "tt/fork.h"
+#include "tt/sim/device.h"
 #include "tt/ttnn/kernel.h"
 
 #include <compare>
@@ -32,8 +33,6 @@ Identity identityOf(std::span<const std::byte> values);
 class PreparedForms {
 public:
   using Form = ttnn::ConstantStore::Form;
-  /// The values as they are, in memory that nobody writes.
-  static Form plain() { return {}; }
 
   static PreparedForms &ofProcess();
 
@@ -73,6 +72,35 @@ private:
   size_t pruneAt = 256;                                           // entries
   std::map<std::pair<const std::byte *, size_t>, Weight> weights; // by address and size
   size_t weightBytes = 0, secondBytes = 0;
+};
+
+/// Values of one tensor, by shard. Values without an owner are in the binary or in memory of the caller.
+using Shards = std::vector<std::shared_ptr<const std::byte>>;
+
+/// The results of calls, by what is called and with which values. Programs own them: what the last one releases is
+/// gone.
+class CallResults {
+public:
+  struct Result {
+    Shards values; // null where no program has them: kernels keep forms of their own, or another rank has the chip
+    std::shared_ptr<const sim::Allocation> allocation; // on the device that asks; may be null
+  };
+
+  static CallResults &ofProcess();
+
+  /// What programs have of result `index`.
+  Result find(const Identity &call, uint32_t index, const sim::MeshDevice &device);
+  void keep(const Identity &call, uint32_t index, const sim::MeshDevice &device, const Result &result);
+
+private:
+  struct Entry {
+    std::vector<std::weak_ptr<const std::byte>> values;
+    std::map<uint32_t, std::weak_ptr<const sim::Allocation>> allocations; // by device
+    bool isGone() const;
+  };
+  ForkAware<std::mutex> mutex;
+  std::map<std::pair<Identity, uint32_t>, Entry> entries;
+  size_t pruneAt = 256; // entries
 };
 
 } // namespace tt::runtime

@@ -201,6 +201,171 @@ TEST(LoadCached, IsEvaluatedAnewWhenItsBuffersAreGone) {
   EXPECT_EQ(evaluations(device, [&] { runtime::submit(device, binary, 1, {x, w}); }), 0);
 }
 
+namespace {
+
+/// main(x, w) = x + cached(w), cached(w) = op(w, w) in some memory; main is program 1.
+runtime::Binary sumWith(const char *op, const TensorSpec &result = spec4, bool changesResult = false) {
+  ProgramBuilder builder;
+  const auto w = builder.input(spec4);
+  const auto callee = builder.endProgram("eval", {builder.op(op, {w, w}, result)}, true);
+  const auto x = builder.input(spec4), parameter = builder.input(spec4);
+  const auto kept = builder.cached(callee, {parameter}, result);
+  if (changesResult) {
+    const auto ones = builder.constant(spec4, Floats(4, 1));
+    const auto image =
+        builder.op("ttnn.reshape", {x}, deviceSpec({1, 4, 1, 1}), {builder.integers("shape", {1, 4, 1, 1})});
+    builder.op("ttnn.batch_norm_training", {image, kept, ones}, deviceSpec({1, 4, 1, 1}),
+               {builder.real("epsilon", 1e-5), builder.real("momentum", 1)});
+  }
+  return builder.load({builder.op("ttnn.add", {x, kept}, spec4)});
+}
+
+} // namespace
+
+TEST(LoadCached, IsEvaluatedOnceForProgramsWithEqualCalls) {
+  const auto device = runtime::openMeshDevice();
+  const auto x = tensor({0, 0, 0, 0}, {4});
+  const auto allocated = [&] { return device->memoryView(sim::Memory::DRAM).allocated; };
+  const auto run = [&](const runtime::Binary &binary, const runtime::Tensor &w) {
+    return floats(runtime::submit(device, binary, 1, {x, w})[0]);
+  };
+  // Arguments are compared by their values.
+  const auto w = tensor({1, 2, 3, 4}, {4}), same = tensor({1, 2, 3, 4}, {4});
+  std::vector<runtime::Binary> binaries;
+  for (int i = 0; i < 3; ++i) {
+    binaries.push_back(sumWith("ttnn.add"));
+    EXPECT_EQ(evaluations(device, [&] { EXPECT_EQ(run(binaries.back(), i ? same : w), (Floats{2, 4, 6, 8})); }),
+              i ? 0 : 1);
+    EXPECT_EQ(allocated(), 4096);
+  }
+  // Another op, other values, other signs of zeros and another memory have results of their own.
+  binaries.push_back(sumWith("ttnn.multiply"));
+  EXPECT_EQ(run(binaries.back(), w), (Floats{1, 4, 9, 16}));
+  EXPECT_EQ(allocated(), 2 * 4096);
+  binaries.push_back(sumWith("ttnn.add"));
+  EXPECT_EQ(run(binaries.back(), tensor({1, 2, 3, 5}, {4})), (Floats{2, 4, 6, 10}));
+  EXPECT_EQ(allocated(), 3 * 4096);
+  binaries.push_back(sumWith("ttnn.add"));
+  run(binaries.back(), tensor({0, 0, 0, 0}, {4}));
+  binaries.push_back(sumWith("ttnn.add"));
+  run(binaries.back(), tensor({-0.0f, 0, 0, 0}, {4}));
+  EXPECT_EQ(allocated(), 5 * 4096);
+  binaries.push_back(sumWith("ttnn.add", deviceSpec({4}, DataType::Float32, BufferType::L1)));
+  EXPECT_EQ(run(binaries.back(), w), (Floats{2, 4, 6, 8}));
+  EXPECT_EQ(allocated(), 5 * 4096);
+  EXPECT_GT(device->memoryView(sim::Memory::L1).allocated, 0);
+  // The program that computed a result may go before the others, which give its memory back.
+  binaries.resize(3);
+  EXPECT_EQ(allocated(), 4096);
+  binaries.erase(binaries.begin());
+  EXPECT_EQ(run(binaries[0], w), (Floats{2, 4, 6, 8}));
+  EXPECT_EQ(allocated(), 4096);
+  // Buffers that are gone are gone for all.
+  device->deallocateAll();
+  for (const auto &binary : binaries) {
+    EXPECT_EQ(run(binary, w), (Floats{2, 4, 6, 8}));
+    EXPECT_EQ(allocated(), 4096);
+  }
+  // One of the programs gets another argument.
+  EXPECT_EQ(run(binaries[0], tensor({9, 9, 9, 9}, {4})), Floats(4, 18));
+  EXPECT_EQ(run(binaries[1], w), (Floats{2, 4, 6, 8}));
+  EXPECT_EQ(allocated(), 2 * 4096);
+  EXPECT_EQ(run(binaries[0], w), (Floats{2, 4, 6, 8}));
+  EXPECT_EQ(allocated(), 4096);
+  binaries.clear();
+  EXPECT_EQ(allocated(), 0);
+}
+
+TEST(LoadCached, SharesNoResultThatAProgramChanges) {
+  const auto device = runtime::openMeshDevice();
+  const auto x = tensor({5, 6, 7, 8}, {4}), w = tensor({1, 2, 3, 4}, {4});
+  const auto plain = sumWith("ttnn.add"), changing = sumWith("ttnn.add", spec4, true);
+  const auto run = [&](const runtime::Binary &binary) { return floats(runtime::submit(device, binary, 1, {x, w})[0]); };
+  const Floats expected = {7, 10, 13, 16};
+  EXPECT_EQ(run(plain), expected);
+  const Floats changed = run(changing);
+  EXPECT_EQ(changed, (Floats{10, 12, 14, 16}));
+  EXPECT_EQ(run(plain), expected);
+  EXPECT_EQ(device->memoryView(sim::Memory::DRAM).allocated, 2 * 4096);
+}
+
+/// A result may be the argument's memory, whose owner writes to it.
+TEST(LoadCached, SharesNoValuesOfArguments) {
+  const TensorSpec matrix = deviceSpec({2, 2});
+  const auto build = [&] {
+    ProgramBuilder builder;
+    const auto w = builder.input(spec4);
+    const auto shaped = builder.op("ttnn.reshape", {w}, matrix, {builder.integers("shape", {2, 2})});
+    const auto callee = builder.endProgram("shaped", {shaped}, true);
+    const auto x = builder.input(matrix), parameter = builder.input(spec4);
+    return builder.load({builder.op("ttnn.add", {x, builder.cached(callee, {parameter}, matrix)}, matrix)});
+  };
+  const auto device = runtime::openMeshDevice();
+  const auto first = build(), second = build();
+  const auto a = onDevice(device, {1, 2, 3, 4}), b = onDevice(device, {1, 2, 3, 4});
+  const auto run = [&](const runtime::Binary &binary, const runtime::Tensor &w) {
+    return floats(runtime::submit(device, binary, 1, {tensor(Floats(4), {2, 2}), w})[0]);
+  };
+  EXPECT_EQ(run(first, a), (Floats{1, 2, 3, 4}));
+  EXPECT_EQ(run(second, b), (Floats{1, 2, 3, 4}));
+  EXPECT_EQ(device->memoryView(sim::Memory::DRAM).allocated, 3 * 4096); // both arguments, and one result
+  runtime::copyData(a, tensor({9, 9, 9, 9}, {4}));
+  EXPECT_EQ(run(second, b), (Floats{1, 2, 3, 4}));
+  EXPECT_EQ(run(first, a), Floats(4, 9));
+}
+
+TEST(LoadCached, HasMemoryOnEachDeviceAndValuesForEachArithmetic) {
+  sim::MeshOptions exact;
+  exact.exact = true;
+  const auto first = runtime::openMeshDevice(), second = runtime::openMeshDevice(),
+             third = runtime::openMeshDevice(exact);
+  const auto binary = sumWith("ttnn.multiply"), other = sumWith("ttnn.multiply");
+  const auto x = tensor({0, 0, 0, 0}, {4}), w = tensor({1.001f, 2, 3, -0.0f}, {4});
+  Floats results[3];
+  size_t i = 0;
+  for (const auto &device : {first, second, third}) {
+    results[i] = floats(runtime::submit(device, binary, 1, {x, w})[0]);
+    EXPECT_EQ(floats(runtime::submit(device, other, 1, {x, w})[0]), results[i++]);
+    EXPECT_EQ(device->memoryView(sim::Memory::DRAM).allocated, 4096);
+  }
+  EXPECT_EQ(results[0], results[1]);
+  first->close();
+  EXPECT_EQ(floats(runtime::submit(second, binary, 1, {x, w})[0]), results[1]);
+  EXPECT_EQ(second->memoryView(sim::Memory::DRAM).allocated, 4096);
+  EXPECT_EQ(floats(runtime::submit(third, other, 1, {x, w})[0]), results[2]);
+}
+
+TEST(LoadCached, IsSharedShardByShard) {
+  const auto build = [] {
+    ProgramBuilder builder;
+    builder.mesh = {1, 2};
+    TensorSpec spec = spec4;
+    spec.distributed = true;
+    const auto w = builder.input(spec);
+    const auto callee = builder.endProgram("twice", {builder.op("ttnn.add", {w, w}, spec)}, true);
+    const auto x = builder.input(spec), parameter = builder.input(spec);
+    return builder.load({builder.op("ttnn.add", {x, builder.cached(callee, {parameter}, spec)}, spec)});
+  };
+  const auto device = runtime::openMeshDevice(sim::meshOptions("n300"));
+  const auto given = [](float a, float b) {
+    return runtime::createMultiDeviceHostTensor(
+        std::vector<runtime::Tensor>{tensor(Floats(4, a), {4}), tensor(Floats(4, b), {4})}, {1, 2});
+  };
+  const auto x = given(0, 0);
+  std::vector<runtime::Binary> binaries;
+  int64_t ops = 0;
+  for (const auto &[a, b, isNew] : {std::tuple(1.0f, 2.0f, true), {1.0f, 2.0f, false}, {2.0f, 1.0f, true}}) {
+    binaries.push_back(build());
+    const int64_t before = device->totals().ops;
+    const auto output = runtime::submit(device, binaries.back(), 1, {x, given(a, b)})[0];
+    EXPECT_EQ(floats(output, 0), Floats(4, 2 * a));
+    EXPECT_EQ(floats(output, 1), Floats(4, 2 * b));
+    ops = device->totals().ops - before;
+    EXPECT_EQ(ops, isNew ? 3 : 2);
+  }
+  EXPECT_EQ(device->memoryView(sim::Memory::DRAM).allocated, 2 * 4096);
+}
+
 TEST(LoadCached, RefusesWrongCalls) {
   const auto load = [](const std::function<void(ProgramBuilder &, uint32_t, uint32_t)> &call, TensorSpec spec = spec4) {
     ProgramBuilder builder;

@@ -8,12 +8,15 @@
 //===----------------------------------------------------------------------===//
 
 #include "ProgramBuilder.h"
+#include "tt/interrupt.h"
 #include "tt/recycle.h"
 
+#include <atomic>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
+#include <thread>
 #include <unistd.h>
 
 using namespace tt;
@@ -250,6 +253,74 @@ TEST(Weights, ComputedByCallsOfSeveralProgramsAreKeptOnce) {
   if (freesAtOnce)
     EXPECT_LT(residentBytes() - empty, bytes);
   runtime::closeMeshDevice(device);
+}
+
+/// A program that took values of another one, which goes before they are packed, leaves them to those that find them.
+TEST(Weights, ComputedByCallsStayWholeWhileAProgramPacksThem) {
+  constexpr int64_t size = 6144, rowCount = 64;
+  const TensorSpec spec = deviceSpec({size, size}), line = deviceSpec({1, size});
+  // From a small argument, so that equal calls are found at once.
+  const auto start = [&](ProgramBuilder &builder, int64_t most) {
+    const auto w = builder.input(line);
+    const auto callee = builder.endProgram(
+        "repeated", {builder.op("ttnn.repeat", {w}, spec, {builder.integers("repeat_dims", {size, 1})})}, true);
+    const auto x = builder.input(deviceSpec({most, size})), parameter = builder.input(line);
+    return std::pair(x, builder.cached(callee, {parameter}, spec));
+  };
+  const auto inPlace = [&] {
+    ProgramBuilder builder;
+    const auto [x, w] = start(builder, 1);
+    return builder.load({builder.op("ttnn.matmul", {x, w}, line, {builder.boolean("transpose_b", true)})});
+  };
+  const auto packing = [&] {
+    ProgramBuilder builder;
+    const auto [x, w] = start(builder, rowCount);
+    const TensorSpec rows = deviceSpec({rowCount, size});
+    const auto y = builder.op("ttnn.matmul", {x, w}, rows);
+    return builder.load({y, builder.op("ttnn.matmul", {x, w}, rows, {builder.boolean("transpose_b", true)})});
+  };
+  const Floats values = counted(size, 509);
+  const auto w = tensor(values, {1, size}), few = tensor(counted(size, 127), {1, size});
+  const auto many = tensor(counted(rowCount * size, 127), {rowCount, size});
+  const auto device = runtime::openMeshDevice({}), other = runtime::openMeshDevice({});
+  runtime::Binary first = inPlace();
+  const runtime::Tensor expected = runtime::toHost(runtime::submit(device, first, 1, {few, w})[0])[0];
+
+  std::atomic<bool> isPacking = false;
+  class FreeBeforeLastOp final : public Interruptible {
+  public:
+    FreeBeforeLastOp(runtime::Binary &first, std::atomic<bool> &isPacking) : first(first), isPacking(isPacking) {
+      requestInterrupt();
+    }
+    int ops = 0;
+
+  private:
+    bool decide() override {
+      if (++ops == 3) { // the call, and the first product, have been planned
+        first = {};
+        isPacking = true;
+      }
+      requestInterrupt();
+      return false;
+    }
+    runtime::Binary &first;
+    std::atomic<bool> &isPacking;
+  };
+  runtime::Tensor found;
+  std::thread third([&] {
+    const runtime::Binary binary = inPlace();
+    while (!isPacking)
+      std::this_thread::yield();
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    found = runtime::toHost(runtime::submit(other, binary, 1, {few, w})[0])[0];
+  });
+  {
+    FreeBeforeLastOp observer(first, isPacking);
+    runtime::submit(device, packing(), 1, {many, w});
+    EXPECT_GE(observer.ops, 3);
+  }
+  third.join();
+  EXPECT_EQ(std::memcmp(found.data(), expected.data(), expected.bytes()), 0);
 }
 
 TEST(Weights, ThatDifferAreNotTakenForOneAnother) {

@@ -3,8 +3,9 @@
 #pragma once
 
 #include "core/op.h"
-#include "tt/ttnn/call.h"
+#include "tt/ttnn/kernel.h"
 
+#include <array>
 #include <bit>
 #include <cstring>
 #include <optional>
@@ -19,7 +20,12 @@ namespace tt::ttnn {
 /// The operands and attributes of a call, as words: calls are equal if their words are. A thread has one at a time.
 class CallKey {
 public:
-  CallKey() : words(scratch()) { words.clear(); }
+  /// Represents the values of constants by a hash.
+  using Hash = std::array<uint64_t, 2> (*)(std::span<const std::byte>);
+  /// hashOfConstants: where keys live longer than constants; otherwise constants are known by their address.
+  explicit CallKey(Hash hashOfConstants = nullptr) : words(scratch()), hashOfConstants(hashOfConstants) {
+    words.clear();
+  }
   CallKey(const CallKey &) = delete;
 
   template <class T>
@@ -62,14 +68,20 @@ public:
         add(corner);
     add(memory.byColumns);
   }
-  void add(const Output &output) {
-    add(output.dtype);
-    add(output.memory);
-    add(output.layout);
+  void add(const TensorSpec &spec) {
+    add(spec.dtype);
+    add(spec.shape);
+    add(spec.layout);
+    add(spec.memory);
+    add(spec.distributed);
   }
   void add(const ConstantAttribute &value) {
-    add(value.bytes.data());
     add(value.bytes.size());
+    if (!hashOfConstants)
+      add(value.bytes.data());
+    else
+      for (const uint64_t word : hashOfConstants(value.bytes))
+        add(word);
   }
   void add(const EnumAttribute &value) {
     add(value.value);
@@ -88,6 +100,11 @@ public:
     add(attribute.value.index());
     std::visit([&](const auto &value) { add(value); }, attribute.value);
   }
+  void add(const Attributes &attributes) {
+    add(attributes.all().size());
+    for (const NamedAttribute &attribute : attributes.all())
+      add(attribute);
+  }
 
   uint64_t hash() const { return mixed ^ mixed >> 32; }
   std::span<const uint64_t> value() const { return words; }
@@ -97,7 +114,8 @@ private:
     thread_local std::vector<uint64_t> words;
     return words;
   }
-  std::vector<uint64_t> &words;         // no allocation for each call
+  std::vector<uint64_t> &words; // no allocation for each call
+  const Hash hashOfConstants;
   uint64_t mixed = 0x243f6a8885a308d3u; // digits of pi: zeros count from the start
 };
 
