@@ -5,7 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "core/panels/panels.h"
 #include "OpTest.h"
+
+#include <cstring>
 
 using namespace tt;
 using namespace tt::ttnn;
@@ -96,6 +99,38 @@ TEST(PanelsConstant, WeightsOfBf16GiveTheSumsOfF32ToTheBit) {
       };
       EXPECT_TRUE(product(narrow).bytes == product(wide).bytes) << m << 'x' << n << 'x' << k;
     }
+}
+
+// Many rows are multiplied in another order of blocks than few, with the same order of each sum.
+TEST(PanelsRows, HaveTheBitsOfAnyNumberOfRows) {
+  if (!panels::supported(panels::Unit::F32))
+    GTEST_SKIP() << "needs panels";
+  constexpr int64_t few = 12;
+  const int64_t most = 200;
+  for (const auto &[n, k] : {std::pair<int64_t, int64_t>{9, 333}, {16, 257}, {70, 256}, {129, 31}, {200, 1024}})
+    for (DataType type : {f32, bf16})
+      for (bool constant : {false, true}) {
+        Value a = random(f32, {most, k}, -1, 1, 1);
+        const Value b = random(type, {k, n}, -1, 1, 2);
+        const double special[] = {NaN, Inf, -Inf, 0.0, -0.0, 0x1p-130};
+        for (int64_t i = 0; i < most; i += 5)
+          a.set(static_cast<size_t>(i * k + i * 7 % k), special[static_cast<size_t>(i / 5) % std::size(special)]);
+        const auto rows = [&](int64_t first, int64_t m) {
+          Value some(f32, {m, k});
+          std::memcpy(some.bytes.data(), a.bytes.data() + first * k * 4, static_cast<size_t>(m * k * 4));
+          return run("ttnn.matmul", {&some, &b}, f32, {m, n}, {}, {false, constant});
+        };
+        std::vector<std::byte> expected;
+        for (int64_t first = 0; first < most; first += few) {
+          const Value part = rows(first, std::min(few, most - first));
+          expected.insert(expected.end(), part.bytes.begin(), part.bytes.end());
+        }
+        for (int64_t m : {13, 14, 17, 18, 22, 128, 197, 200}) {
+          const Value found = rows(0, m);
+          EXPECT_TRUE(std::memcmp(found.bytes.data(), expected.data(), static_cast<size_t>(m * n * 4)) == 0)
+              << m << 'x' << n << 'x' << k << ' ' << toString(type) << (constant ? ", constant" : "");
+        }
+      }
 }
 
 TEST(PanelsFused, BiasAndAnyActivationBeforeTheOnlyRounding) {

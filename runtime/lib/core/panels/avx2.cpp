@@ -163,7 +163,7 @@ void multiplyRows(const Block &block, const std::byte *panel, int64_t requested,
           sum[r][v] = _mm256_fmadd_ps(left, right[v], sum[r][v]);
       }
     };
-    Ahead<_MM_HINT_T0> ahead(block, first == 0 ? block.k / unroll * block.parts : 0);
+    Ahead<rows <= 3 ? _MM_HINT_T0 : _MM_HINT_T1> ahead(block, first == 0 ? block.k / unroll * block.parts : 0);
     for (int64_t part = 0;;) {
       int64_t i = 0;
       for (; i + unroll <= block.k; i += unroll) {
@@ -191,6 +191,105 @@ template <bool narrow>
 constexpr Multiply byRows[blockRows(Unit::F32)] = {multiplyRows<1, narrow>, multiplyRows<2, narrow>,
                                                    multiplyRows<3, narrow>, multiplyRows<4, narrow>,
                                                    multiplyRows<5, narrow>, multiplyRows<6, narrow>};
+
+/// Columns of a panel that many rows are multiplied with while they are in the first-level cache.
+constexpr int64_t fewColumns = 16;
+
+/// These columns of a panel, which the first rows copy while they are multiplied.
+template <bool narrow> struct FirstUse {
+  const std::byte *panel;
+  float *copy;
+
+  [[gnu::always_inline]] void load(int64_t i, __m256 &low, __m256 &high) const {
+    if constexpr (narrow) {
+      widen(panel + i * panelColumns * 2, low, high);
+    } else {
+      low = _mm256_load_ps(reinterpret_cast<const float *>(panel) + i * panelColumns);
+      high = _mm256_load_ps(reinterpret_cast<const float *>(panel) + i * panelColumns + 8);
+    }
+    _mm256_store_ps(copy + i * fewColumns, low);
+    _mm256_store_ps(copy + i * fewColumns + 8, high);
+  }
+};
+
+/// The copy.
+struct LaterUse {
+  const float *copy;
+
+  [[gnu::always_inline]] void load(int64_t i, __m256 &low, __m256 &high) const {
+    low = _mm256_load_ps(copy + i * fewColumns);
+    high = _mm256_load_ps(copy + i * fewColumns + 8);
+  }
+};
+
+using AheadOfMany = Ahead<_MM_HINT_T1>;
+constexpr int64_t aheadEach = 16; // values of k from one prefetch to the next
+
+/// Adds to the sums of rows from `first` on, each in the order of `multiplyRows`.
+template <int rows, class Right>
+void multiplyFew(const Block &block, int64_t first, Right right, float *c, AheadOfMany &ahead) {
+  const float *a[rows];
+  for (int r = 0; r < rows; ++r)
+    a[r] = reinterpret_cast<const float *>(block.a + (first + r) * block.where.row);
+  float *to = c + first * panelColumns;
+  __m256 sum[rows][2];
+  for (int r = 0; r < rows; ++r)
+    for (int v = 0; v < 2; ++v)
+      sum[r][v] = block.accumulate ? _mm256_load_ps(to + r * panelColumns + v * 8) : _mm256_setzero_ps();
+  const auto step = [&](int64_t i) __attribute__((always_inline)) {
+    __m256 low, high;
+    right.load(i, low, high);
+    for (int r = 0; r < rows; ++r) {
+      const __m256 left = _mm256_broadcast_ss(a[r] + i);
+      sum[r][0] = _mm256_fmadd_ps(left, low, sum[r][0]);
+      sum[r][1] = _mm256_fmadd_ps(left, high, sum[r][1]);
+    }
+  };
+  constexpr int64_t unroll = 4;
+  int64_t i = 0;
+  while (i + aheadEach <= block.k) {
+    ahead.step();
+    const int64_t stop = i + aheadEach;
+#pragma clang loop unroll(disable)
+    for (; i < stop; i += unroll) {
+#pragma clang loop unroll(full)
+      for (int j = 0; j < unroll; ++j)
+        step(i + j);
+    }
+  }
+  for (; i < block.k; ++i)
+    step(i);
+  for (int r = 0; r < rows; ++r)
+    for (int v = 0; v < 2; ++v)
+      _mm256_store_ps(to + r * panelColumns + v * 8, sum[r][v]);
+}
+
+template <class Right> using MultiplyFew = void (*)(const Block &, int64_t, Right, float *, AheadOfMany &);
+template <class Right>
+constexpr MultiplyFew<Right> fewByRows[blockRows(Unit::F32)] = {multiplyFew<1, Right>, multiplyFew<2, Right>,
+                                                                multiplyFew<3, Right>, multiplyFew<4, Right>,
+                                                                multiplyFew<5, Right>, multiplyFew<6, Right>};
+
+/// One panel with any number of rows.
+template <bool narrow> void multiplyMany(const Block &block) {
+  constexpr int64_t most = blockRows(Unit::F32);
+  alignas(64) float copy[manyDepth * fewColumns];
+  const int64_t groups = (block.rows + most - 1) / most, pieces = (block.columns + fewColumns - 1) / fewColumns;
+  AheadOfMany ahead(block, groups * pieces * (block.k / aheadEach));
+  for (int64_t column = 0; column < block.columns; column += fewColumns) {
+    const FirstUse<narrow> firstUse{block.panel + column * (narrow ? 2 : 4), copy};
+    for (int64_t row = 0, left = block.rows; left > 0;) {
+      // Fewer than four rows would wait for their own sums: the last two groups share what is left.
+      const int64_t rows = left <= most ? left : left < 2 * most ? (left + 1) / 2 : most;
+      if (row == 0)
+        fewByRows<FirstUse<narrow>>[rows - 1](block, row, firstUse, block.c + column, ahead);
+      else
+        fewByRows<LaterUse>[rows - 1](block, row, {copy}, block.c + column, ahead);
+      row += rows;
+      left -= rows;
+    }
+  }
+}
 
 //===----------------------------------------------------------------------===//
 // Rows with rows
@@ -367,6 +466,8 @@ void widenNarrow(const std::byte *row, int64_t columns, float *to) {
 }
 
 void multiplyF32(const Block &block) {
+  if (block.rows > blockRows(Unit::F32))
+    return block.narrow ? multiplyMany<true>(block) : multiplyMany<false>(block);
   const Multiply multiply = (block.narrow ? byRows<true> : byRows<false>)[block.rows - 1];
   for (int64_t p = 0; p < block.panels; ++p)
     multiply(block, block.panel + p * block.panelStride, p + 1 == block.panels ? block.columns : panelColumns,

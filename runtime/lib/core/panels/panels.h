@@ -47,6 +47,11 @@ constexpr TileApart tileApart2 = {6, 64}, tileApart512 = {12, 32};
 /// The one of this machine.
 TileApart tileApart();
 
+/// Whether a block of F32 may have any number of rows, if it has no offsets and `k` is at most manyDepth: AVX2, which
+/// copies sixteen columns of the panel to the first-level cache and multiplies all rows with them.
+bool takesManyRows(Unit unit);
+constexpr int64_t manyDepth = 256;
+
 /// Whether panels of F32 may hold bf16 values, which are widened as they are read: half the memory, and the same sums,
 /// bit for bit.
 bool narrows(Unit unit);
@@ -113,7 +118,7 @@ void copyPart(const PartialRows &rows, int64_t groups, int64_t nextGroup, std::b
 struct Block {
   const std::byte *a;
   Rows where;
-  int64_t rows;           // `Session::rowsFor` at most blockRows
+  int64_t rows;           // `Session::rowsFor` at most blockRows, or any number (`takesManyRows`)
   const std::byte *panel; // rows [first, first + k) of a panel, where `first` is a multiple of 32
   int64_t k;              // as padded: depth
   int64_t columns;        // that are needed of the (last) panel; others may stay as they are

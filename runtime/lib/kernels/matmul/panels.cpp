@@ -29,9 +29,11 @@ public:
   PanelMatmul(const OpCall &call, const Product &product, Unit unit, DataType produced, int biasIndex,
               const std::string &activation, std::shared_ptr<const LeftRows> leftRows)
       : p(product), unit(unit), leftRows(std::move(leftRows)), taps(this->leftRows ? this->leftRows->taps() : 1),
-        bytes(panels::elementBytes(unit)), bias(biasIndex), finishing(unit, produced, activation),
-        producedBytes(static_cast<int64_t>(storageBytes(produced))), depth(panels::depth(unit, p.k)),
-        width(panels::width(unit)), panelCount(ceilDivide(p.n, width)), matrices(rightMatrices(p)) {
+        bytes(panels::elementBytes(unit)), bias(biasIndex),
+        many(panels::takesManyRows(unit) && product.m > 2 * panels::blockRows(unit)),
+        finishing(unit, produced, activation), producedBytes(static_cast<int64_t>(storageBytes(produced))),
+        depth(panels::depth(unit, p.k)), width(panels::width(unit)), panelCount(ceilDivide(p.n, width)),
+        matrices(rightMatrices(p)) {
     const DataType type = unit == Unit::F32 ? DataType::Float32 : DataType::BFloat16;
     packedA = library::Packed(call, 0, type, layout);
     const bool isBf16 = storageType(operand(call, 1).dtype) == StorageType::BF16;
@@ -142,7 +144,7 @@ private:
   /// a panel in the first.
   void cut() {
     constexpr int64_t cacheBytes = 1 << 20;
-    int64_t chunk = unit == Unit::F32 ? 128 : 256; // 32 KB, or 16
+    int64_t chunk = many ? panels::manyDepth : unit == Unit::F32 ? 128 : 256; // 16 KB of 16 columns; 32 KB, or 16
     // If all of k is multiplied at once, the sums of a step are finished in the first-level cache. The panels are read
     // again for each step.
     stepByStep = unit == Unit::BF16 && keepsPanels && p.m > panels::blockRows(unit) &&
@@ -428,10 +430,13 @@ private:
     Upcoming next{startOf(b, matrix, piece), byRows ? across : along,
                   ceilDivide((byRows ? along : across) * rightBytes, 64) * 64,
                   (byRows ? p.bRow : p.bColumn) * rightBytes};
-    const int64_t products = packedTogether * ceilDivide(rows, step) * ceilDivide(across, depthPerChunk);
+    const int64_t products = packedTogether * ceilDivide(rows, rowsOfProduct(rows)) * ceilDivide(across, depthPerChunk);
     next.each = ceilDivide(next.lines * (next.length / 64), products);
     return next;
   }
+
+  /// The rows of one product of a block of `rows` rows.
+  int64_t rowsOfProduct(int64_t rows) const { return many ? rows : step; }
 
   struct Rows {
     int64_t begin, end;
@@ -441,7 +446,7 @@ private:
   /// + depthPerBlock), to the first of which `panel` points.
   void multiply(const panels::Session &session, const Left &left, Rows which, const std::byte *panel, int64_t count,
                 int64_t columns, int64_t from, bool ahead, float *c, Upcoming &upcoming) const {
-    const int64_t rows = which.end - which.begin, steps = ceilDivide(rows, step);
+    const int64_t rows = which.end - which.begin, each = rowsOfProduct(rows), steps = ceilDivide(rows, each);
     const panels::Rows inPlace = panels::rowsInPlace(p.aRow * bytes), copied = panels::rowsCopied(unit, p.k);
     for (int64_t k = from; k < std::min(depth, from + depthPerBlock); k += depthPerChunk) {
       panels::Block work{};
@@ -455,9 +460,9 @@ private:
       work.cStride = sumBytes;
       // The following data is needed soon: each group of rows prefetches a share of it.
       work.nextBytes = ahead ? ceilDivide(work.k * rowBytes, steps * 64) * 64 : 0;
-      work.next = work.panel + (rows <= 16 ? nearBytes : aheadBytes);
-      for (int64_t at = which.begin; at < which.end; at += step, work.next += work.nextBytes) {
-        const int64_t stepRows = std::min(step, which.end - at);
+      work.next = work.panel + (many ? depthPerChunk * rowBytes : rows <= 16 ? nearBytes : aheadBytes);
+      for (int64_t at = which.begin; at < which.end; at += each, work.next += work.nextBytes) {
+        const int64_t stepRows = std::min(each, which.end - at);
         const bool isCopy = at >= left.inPlace;
         const int64_t row = isCopy ? at - left.inPlace : at;
         work.where = isCopy ? copied : inPlace;
@@ -493,6 +498,7 @@ private:
   int64_t rightBytes = bytes; // of an element of the right operand: fewer for constants of bf16 with sums in f32
   bool narrow = false;        // whose panels hold them as they are
   int bias;
+  bool many; // rows are multiplied at a time
   SumsFinish finishing;
   int64_t producedBytes, depth, width, panelCount;
   int64_t rowBytes, panelBytes; // of a row of a panel, and of a panel
