@@ -24,6 +24,7 @@ from builder.base.errors import (
     TTBuilderGoldenException,
     TTBuilderRuntimeException,
 )
+from builder.execution import cpp_library
 
 RUN = {"emitc": execute_cpp, "emitpy": execute_py}
 SUFFIX = {"emitc": ".cpp", "emitpy": ".py"}
@@ -173,6 +174,48 @@ def test_the_same_code_is_compiled_once(counting: Path) -> None:
     with pytest.raises(TTBuilderGoldenException):
         execute_cpp(path, goldens)
     assert counting.read_text().count("call") == 3
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", ["c++", pytest.param("clang++-22", marks=pytest.mark.slow)])
+def test_headers_are_precompiled(name: str, counting: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Behind the first programs of a cache, and again when a header changes; not where the compiler cannot."""
+    wrapper, header, source = (tmp_path / each for each in ("compiler.sh", "mine.hpp", "program.cpp"))
+    wrapper.write_text(
+        f'#!/bin/sh\ncase "$*" in *c++-header*) echo header ;; *-include*) echo with ;; *) echo without ;; esac '
+        f'>> {counting}\nexec {name} "$@"\n'
+    )
+    monkeypatch.setattr(cpp_library, "PROGRAMS_BEFORE", 1)
+    monkeypatch.setattr(cpp_library, "HEADERS", ("tt/types.h",))
+    monkeypatch.setattr(cpp_library, "FLAGS", (*cpp_library.FLAGS, f"-I{tmp_path}"))
+
+    def calls(extra: str) -> list[str]:
+        counting.write_text("")
+        source.write_text(f"#include <tt/types.h>\nconst tt::Shape shape{{1}};\n{extra}")
+        cpp_library.compiled([source])
+        return counting.read_text().split()
+
+    assert calls("") == ["without"]
+    assert calls("int one;\n") == ["header", "with"]
+    header.write_text("int two;\n")
+    assert calls('#include "mine.hpp"\n') == ["with"]
+    assert calls('#include "mine.hpp"\n') == []
+    header.write_text("int three = shape;\n")
+    with pytest.raises(TTBuilderRuntimeException, match=r"mine.hpp:1:\d+: error: "):
+        calls('#include "mine.hpp"\n')
+    monkeypatch.setattr(cpp_library, "HEADERS", ("tt/types.h", "mine.hpp"))
+    header.write_text("int four;\n")
+    (folder,) = (tmp_path / "cache" / "programs" / "headers").iterdir()
+    (folder / "record.json").write_text("{")
+    assert calls("int five;\n") == ["header", "with"]
+    header.write_text("int six;\n")  # a header that the library has
+    assert calls("int five;\n") == ["header", "with"]
+    assert calls("int four;\n") == ["with"]  # would be there twice with the form made before
+    monkeypatch.setenv("CXX", f"{wrapper} -DFLAG")
+    assert calls("#ifndef FLAG\n#error\n#endif\n") == ["header", "with"]
+    wrapper.write_text(f'#!/bin/sh\ncase "$*" in *c++-header*) exit 1 ;; esac\nexec {name} "$@"\n')
+    monkeypatch.setenv("CXX", f"{wrapper} -DOTHER")
+    assert calls("#ifndef OTHER\n#error\n#endif\n") == []
 
 
 def test_no_compiler(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
