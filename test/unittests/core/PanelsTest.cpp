@@ -225,7 +225,9 @@ INSTANTIATE_TEST_SUITE_P(Blocks, AttentionRows,
                                          Rows{1, 2, 2, 5, 50, 32, 32, true, false, true, 9},
                                          Rows{1, 2, 2, 33, 65, 1, 31, true, false, false, 0},
                                          Rows{2, 2, 1, 65, 64, 31, 1, false, false, true, 10},
-                                         Rows{1, 2, 2, 20, 33, 33, 40, false, true, false, 5}));
+                                         Rows{1, 2, 2, 20, 33, 33, 40, false, true, false, 5},
+                                         Rows{1, 2, 1, 31, 197, 300, 70, false, true, false, 0},
+                                         Rows{1, 1, 1, 37, 17, 257, 300, false, false, true, 0}));
 
 TEST(AttentionPages, AreTheCachesThatTheTableOrders) {
   const int64_t users = 2, heads = 2, pageRows = 8, size = 16, pagesOfUser = 3, pages = 6;

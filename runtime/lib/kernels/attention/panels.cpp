@@ -34,6 +34,7 @@ template <Unit unit> class PanelAttention final : public Kernel {
   static constexpr int64_t step = panels::blockRows(unit), blockRows = unit == Unit::F32 ? 5 * step : step;
   static constexpr int64_t piece = 1024; // columns whose scores are there at a time
   static constexpr int64_t piecePanels = piece / width;
+  static constexpr int lanes = 16; // of columns, that are computed together
 
 public:
   PanelAttention(const OpCall &call, const Attention &attention, DataType produced)
@@ -117,7 +118,7 @@ private:
       for (int64_t panel = from; panel < to; ++panel)
         multiply(session, scratch + queryPlace, panels::rowsCopied(unit, a.size), count,
                  scratch + keyPlace + panel * panels::panelBytes(unit, a.size), panels::depth(unit, a.size),
-                 scores + (panel - from) * blockRows * width, false);
+                 columnsOf(panel), scores + (panel - from) * blockRows * width, false);
       for (int64_t r = 0; r < count; ++r)
         exponentials(now.buffers, head, first + r, rows[r], r, from, to, scores, scratch + chancePlace,
                      begun ? sums : nullptr);
@@ -126,7 +127,7 @@ private:
       for (int64_t panel = 0; panel < valuePanels; ++panel)
         multiply(session, scratch + chancePlace, panels::rowsCopied(unit, piece), count,
                  scratch + valuePlace + panel * panels::panelBytes(unit, a.columns) + from * width * width * bytes, k,
-                 sums + panel * blockRows * width, begun);
+                 std::min(width, a.valueSize - panel * width), sums + panel * blockRows * width, begun);
       begun = true;
     }
     if (!begun) // nothing to attend to
@@ -134,21 +135,29 @@ private:
     store(now.buffers, head, first, count, rows, sums);
   }
 
+  /// The columns of a panel of keys that are computed: those that are there, in whole groups of lanes.
+  int64_t columnsOf(int64_t panel) const {
+    return std::min(width, ceilDivide(a.columns - panel * width, int64_t(lanes)) * lanes);
+  }
+
   static void multiply(const panels::Session &session, const std::byte *left, panels::Rows where, int64_t count,
-                       const std::byte *panel, int64_t k, float *c, bool accumulate) {
-    for (int64_t at = 0; at < count; at += step) {
-      panels::Block work{};
-      const int64_t rows = std::min(step, count - at);
-      work.where = where;
-      work.a = left + (unit == Unit::F32 ? at * where.row : at / 16 * where.tile);
-      work.rows = session.rowsFor(rows);
-      work.panel = panel;
-      work.k = k;
-      work.columns = width;
-      work.c = c + at * width;
-      work.accumulate = accumulate;
-      session.multiply(work);
-    }
+                       const std::byte *panel, int64_t k, int64_t columns, float *c, bool accumulate) {
+    const bool many = panels::takesManyRows(unit) && count > step;
+    const int64_t each = many ? count : step, chunk = many ? panels::manyDepth : k;
+    for (int64_t from = 0; from < k; from += chunk)
+      for (int64_t at = 0; at < count; at += each) {
+        panels::Block work{};
+        const int64_t rows = std::min(each, count - at);
+        work.where = where;
+        work.a = left + (unit == Unit::F32 ? at * where.row + from * bytes : at / 16 * where.tile);
+        work.rows = session.rowsFor(rows);
+        work.panel = panel + from * width * bytes;
+        work.k = std::min(chunk, k - from);
+        work.columns = columns;
+        work.c = c + at * width;
+        work.accumulate = accumulate || from > 0;
+        session.multiply(work);
+      }
   }
 
   /// Converts the scores of a row in the panels [from, to) to their exponentials, in the order that the next product
@@ -162,22 +171,22 @@ private:
       visible.mask(buffers, head / a.heads, head % a.heads, row, from * width, columns, mask);
       std::fill(mask + columns, mask + (to - from) * width, 0.0f);
     }
-    constexpr int lanes = 16;
     alignas(64) float lane[lanes];
     std::fill_n(lane, lanes, state.top);
     for (int64_t panel = from; panel < to; ++panel) {
       float *x = scores + ((panel - from) * blockRows + r) * width;
+      const int64_t end = columnsOf(panel);
       if (visible.masked())
-        for (int64_t j = 0; j < width; ++j)
+        for (int64_t j = 0; j < end; ++j)
           x[j] = x[j] * scale + mask[(panel - from) * width + j];
       else
-        for (int64_t j = 0; j < width; ++j)
+        for (int64_t j = 0; j < end; ++j)
           x[j] *= scale;
-      for (int64_t j = 0; j < std::clamp<int64_t>(state.span.first - panel * width, 0, width); ++j)
+      for (int64_t j = 0; j < std::clamp<int64_t>(state.span.first - panel * width, 0, end); ++j)
         x[j] = -infinity;
-      for (int64_t j = std::clamp<int64_t>(state.span.last - panel * width, 0, width); j < width; ++j)
+      for (int64_t j = std::clamp<int64_t>(state.span.last - panel * width, 0, end); j < end; ++j)
         x[j] = -infinity;
-      for (int64_t j = 0; j < width; j += lanes)
+      for (int64_t j = 0; j < end; j += lanes)
         for (int l = 0; l < lanes; ++l)
           lane[l] = x[j + l] > lane[l] || x[j + l] != x[j + l] ? x[j + l] : lane[l];
     }
@@ -192,9 +201,11 @@ private:
     for (int64_t panel = from; panel < to; ++panel) {
       const float *x = scores + ((panel - from) * blockRows + r) * width;
       alignas(64) float y[width];
-      for (int64_t j = 0; j < width; ++j)
+      const int64_t end = columnsOf(panel);
+      for (int64_t j = 0; j < end; ++j)
         y[j] = scalars::exp(x[j] - offset);
-      for (int64_t j = 0; j < width; j += lanes)
+      std::fill(y + end, y + width, 0.0f);
+      for (int64_t j = 0; j < end; j += lanes)
         for (int l = 0; l < lanes; ++l)
           part[l] += y[j + l];
       put(y, r, panel - from, chances);
