@@ -89,7 +89,28 @@ template <sim::exact::Destination width, int phases> I multiply(I a, I b) {
 // Vector unit
 //===----------------------------------------------------------------------===//
 
+/// x * y + z by the host's fused instruction, and the lanes where that may differ from SFPMAD. The chip keeps 27 digits
+/// or more of each term, and sets the last one where it loses others: rounded once more, these are the digits of the
+/// exact sum, if only one term has such a digit and at most one digit of the sum cancels.
+struct Fused {
+  I result, differs;
+};
+inline Fused fusedMultiplyAdd(I x, I y, I z) {
+  const I ex = exponentsOf(x), ey = exponentsOf(y), ez = exponentsOf(z), power = ex + ey - 127;
+  const I top = maximum(power, ez), addend = z & (ez != 0), isNothing = (ex == 0) | (ey == 0);
+  const auto fused = [&](F with) { return __builtin_elementwise_fma(as<F>(x), as<F>(y), with); };
+  const F sum = fused(as<F>(addend));
+  const I magnitude = as<I>(sum) & INT32_MAX;
+  const I bothLose = (fused(-(as<F>(x) * as<F>(y))) != 0) & (power - ez > 2) & (ez != 0);
+  // Where digits cancel, and where the sum has two more than the larger term, of which the chip forgets one.
+  const I isFar = (magnitude <= (top - 1) << 23) | (magnitude >= (top + 2) << 23) | (top < 64) | (top > 240);
+  const I isEndless = maximum(maximum(ex, ey), ez) == 255;
+  return {chosen(isNothing, addend, as<I>(sum)), ((bothLose | isFar) & ~isNothing) | isEndless};
+}
+
 inline I multiplyAdd(I x, I y, I z) {
+  if (const Fused fused = fusedMultiplyAdd(x, y, z); !anyOf(fused.differs))
+    return fused.result;
   const I ex = exponentsOf(x), ey = exponentsOf(y), ez = exponentsOf(z);
   I power = ex + ey - 127;
   if (anyOf((ex == 255) | (ey == 255) | (ez == 255) | (power >= 255))) {
