@@ -110,10 +110,10 @@ private:
       TensorSpec spec;
       spec.shape = checker().shape(desc.shape(), field + ".desc.shape");
       spec.dtype = checker().dataType(memory.data_type(), field + ".desc.layout.memory_desc.data_type");
-      int64_t devices = 1;
-      for (uint32_t k = 0; k < count(desc.mesh_shape()) && k < files::maxRank; ++k)
-        devices *= std::clamp<int64_t>(desc.mesh_shape()->Get(k), 1, sim::maxChips);
-      spec.distributed = devices > 1 && to.devices() > 1;
+      bool isSpread = false;
+      for (uint32_t k = 0; k < count(desc.mesh_shape()); ++k)
+        isSpread = isSpread || desc.mesh_shape()->Get(k) > 1;
+      spec.distributed = isSpread && to.devices() > 1;
       const Buffer &buffer = program->buffers[buffers[i]];
       if (!buffer.onHost || buffer.shape != spec.shape || buffer.dtype != spec.dtype)
         place.fail(field,
