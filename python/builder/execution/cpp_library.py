@@ -109,8 +109,8 @@ def compiled(sources: Sequence[str | os.PathLike[str]]) -> Path:
 def precompiled(command: list[str], library: list[int], folder: Path, result: Path) -> Path | None:
     """Returns a header that the compiler has a precompiled form of next to it, or None.
 
-    It is kept in `folder`, by compiler, flags and library, and made again when one of its headers changes. There is
-    none while `folder` has few programs other than `result`, and where it cannot be made or kept.
+    It is kept in `folder`, by compiler, flags and library, and generated again when one of its headers changes. There
+    is none while `folder` has few programs other than `result`, and where it cannot be generated or kept.
     """
     identity = json.dumps([command, state_of(Path(shutil.which(command[0]) or "")), library])
     own = folder / "headers" / hashlib.sha256(identity.encode()).hexdigest()[:32]
