@@ -22,13 +22,14 @@ class Architecture:
 
     name: of its class. settings: of its configuration; those of parts are (class of the configuration, settings).
     inputs: how they are drawn, by name. lengths: inputs whose dimension 1 may have other sizes, in addition to the
-    batch.
+    batch. several: it cannot have one layer.
     """
 
     name: str
     settings: Mapping[str, Any]
     inputs: Mapping[str, Draw]
     lengths: tuple[str, ...] = ()
+    several: bool = False
 
 
 def words(length: int = 12, size: int = 128) -> Draw:
@@ -96,6 +97,7 @@ ARCHITECTURES: dict[str, Architecture] = {
         "RwkvForCausalLM",
         {**WORDS, "hidden_size": 32, "num_hidden_layers": 2, "attention_hidden_size": 32, "intermediate_size": 64},
         {"input_ids": words(5)},  # each word is a step of a loop that is unrolled
+        several=True,  # its initialization divides by the number of layers less 1
     ),
     "DeBERTa": Architecture(
         "DebertaV2ForMaskedLM",
@@ -174,6 +176,23 @@ ARCHITECTURES: dict[str, Architecture] = {
 }  # fmt: skip
 
 
+# Settings that are the number of alike layers of a part.
+NUMBERS_OF_LAYERS = {"num_hidden_layers", "n_layer", "num_layers", "encoder_layers", "decoder_layers"}
+
+
+def with_one_layer(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns settings in which parts have a single layer, but for those with layers of several kinds or outputs."""
+    several = "global_attn_indexes" in settings or "out_features" in settings
+    found: dict[str, Any] = {}
+    for name, value in settings.items():
+        if isinstance(value, dict):
+            value = with_one_layer(value)
+        elif name in NUMBERS_OF_LAYERS and not several:
+            value = 1
+        found[name] = value
+    return found
+
+
 def configured(value: Any) -> Any:
     """Returns a setting, a part's configuration made."""
     if not isinstance(value, tuple):
@@ -183,12 +202,17 @@ def configured(value: Any) -> Any:
 
 
 @functools.cache
-def architecture(name: str) -> tuple[nn.Module, tuple[Tensor, ...]]:
-    """Returns a model in eval mode, and inputs in the order of the table; always the same."""
+def architecture(name: str, one_layer: bool = False) -> tuple[nn.Module, tuple[Tensor, ...]]:
+    """Returns a model in eval mode, and inputs in the order of the table; always the same.
+
+    Args:
+        one_layer: see `with_one_layer`.
+    """
     row = ARCHITECTURES[name]
+    settings = with_one_layer(row.settings) if one_layer and not row.several else row.settings
     torch.manual_seed(0)
     kind = getattr(importlib.import_module("transformers"), row.name)
-    config = kind.config_class(**{key: configured(value) for key, value in row.settings.items()})
+    config = kind.config_class(**{key: configured(value) for key, value in settings.items()})
     config.use_cache = False
     model = kind(config).eval()
     for norm in model.modules():
