@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import hashlib
 import json
 import os
@@ -11,8 +13,10 @@ import shlex
 import shutil
 import subprocess
 import tempfile
+import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from builder.base.errors import TTBuilderRuntimeException
 
@@ -24,6 +28,7 @@ KEPT = 256  # compiled programs in the cache
 HEADERS = ("ttnn/control.hpp", "ttnn/generic_op.hpp", "ttnn/host_call.hpp", "ttnn/program.hpp", "ttnn/ttnn.hpp")
 PROGRAMS_BEFORE = 4
 KEPT_HEADERS = 2  # of 140 MB each, with GCC
+RETRY = 3600  # seconds until a form that could not be generated or used is generated again
 
 
 def compiler() -> list[str]:
@@ -89,7 +94,7 @@ def compiled(sources: Sequence[str | os.PathLike[str]]) -> Path:
     key = hashlib.sha256(b"\0".join([identity.encode(), *texts])).hexdigest()[:32]
     folder = cache_folder()
     result, record = folder / f"{key}.so", folder / f"{key}.json"
-    if result.is_file() and is_current(record):
+    if result.is_file() and recorded(record) is not None:
         os.utime(result)
         return result
     try:
@@ -106,39 +111,78 @@ def compiled(sources: Sequence[str | os.PathLike[str]]) -> Path:
     return result
 
 
-def precompiled(command: list[str], library: list[int], folder: Path, result: Path) -> Path | None:
-    """Returns a header that the compiler has a precompiled form of next to it, or None.
+class Header(NamedTuple):
+    """A header that the compiler has a precompiled form of next to it."""
+
+    path: Path
+    states: dict[str, list[int]]  # of the headers in it
+
+    @property
+    def form(self) -> Path:
+        return self.path.with_name("program.hpp.gch")
+
+
+def precompiled(command: list[str], library: list[int], folder: Path, result: Path) -> Header | None:
+    """Returns a header to begin programs with, or None.
 
     It is kept in `folder`, by compiler, flags and library, and generated again when one of its headers changes. There
-    is none while `folder` has few programs other than `result`, and where it cannot be generated or kept.
+    is none while `folder` has few programs other than `result`, while another process generates it, and where it cannot
+    be generated, kept or used.
     """
-    identity = json.dumps([command, state_of(Path(shutil.which(command[0]) or "")), library])
+    program = shutil.which(command[0]) or ""
+    identity = json.dumps([command, program, state_of(Path(program)), library, HEADERS])
     own = folder / "headers" / hashlib.sha256(identity.encode()).hexdigest()[:32]
-    header, made, record = own / "program.hpp", own / "program.hpp.gch", own / "record.json"
+    header, record = Header(own / "program.hpp", {}), own / "record.json"
+
+    def current() -> Header | None:
+        known = recorded(record) if header.form.is_file() else None
+        if known is None:
+            return None
+        os.utime(own)
+        return header._replace(states=known)
+
     try:
-        if made.is_file() and is_current(record):
-            os.utime(own)
-            return header
-        if sum(path != result for path in folder.glob("*.so")) < PROGRAMS_BEFORE:
+        if (found := current()) or sum(path != result for path in folder.glob("*.so")) < PROGRAMS_BEFORE:
+            return found
+        if (own / "refused").is_file() and time.time() - (own / "refused").stat().st_mtime < RETRY:
             return None
         own.mkdir(parents=True, exist_ok=True)
-        made.unlink(missing_ok=True)
-        with tempfile.TemporaryDirectory(dir=own) as scratch:
-            text, output, depends = (Path(scratch) / name for name in ("text", "gch", "depends"))
-            text.write_text("".join(f"#include <{each}>\n" for each in HEADERS))
-            os.replace(text, header)
-            options = ["-MMD", "-MF", str(depends), "-x", "c++-header", str(header), "-o", str(output)]
-            if subprocess.run([*command, *options], capture_output=True).returncode:
-                return None
-            text.write_text(json.dumps(states(depends)))
-            os.replace(text, record)
-            os.replace(output, made)
+        with open(own / "lock", "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # an OSError while another process has it
+            if not (found := current()):
+                found = generated(command, header, record)
         every = sorted(own.parent.iterdir(), key=lambda path: path.stat().st_mtime_ns, reverse=True)
         for old in every[KEPT_HEADERS:]:
             shutil.rmtree(old, ignore_errors=True)
-        return header
+        return found
     except OSError:
         return None
+
+
+def generated(command: list[str], header: Header, record: Path) -> Header | None:
+    """Generates the precompiled form of a header, under the lock of its folder; None if the compiler cannot, or if a
+    header changed meanwhile."""
+    own = record.parent
+    for left in own.glob("generating*"):  # of a process that was ended
+        shutil.rmtree(left, ignore_errors=True)
+    header.form.unlink(missing_ok=True)
+    with tempfile.TemporaryDirectory(dir=own, prefix="generating") as scratch:
+        text, output, depends = (Path(scratch) / name for name in ("text", "gch", "depends"))
+        text.write_text("".join(f"#include <{each}>\n" for each in HEADERS))
+        os.replace(text, header.path)
+        begin = header.path.stat().st_mtime_ns  # by the clock of the file system
+        options = ["-MMD", "-MF", str(depends), "-x", "c++-header", str(header.path), "-o", str(output)]
+        done = subprocess.run([*command, *options], capture_output=True)
+        found = {name: state for name, state in states(depends).items() if name != str(header.path)}
+        if any(not state or state[0] > begin for state in found.values()):
+            return None
+        if done.returncode or not output.is_file():
+            (own / "refused").touch()
+            return None
+        text.write_text(json.dumps(found))
+        os.replace(text, record)
+        os.replace(output, header.form)
+    return header._replace(states=found)
 
 
 def states(depends: Path) -> dict[str, list[int]]:
@@ -147,20 +191,21 @@ def states(depends: Path) -> dict[str, list[int]]:
     return {name: state_of(Path(name)) for name in names}
 
 
-def is_current(record: Path) -> bool:
-    """Returns whether the headers are as they were when a library, or their precompiled form, was made."""
+def recorded(record: Path) -> dict[str, list[int]] | None:
+    """Returns the states of the headers with which a library, or their precompiled form, was made; None if they are
+    others now."""
     try:
         headers = json.loads(record.read_text())
     except (OSError, ValueError):
-        return False
-    return all(state_of(Path(header)) == state for header, state in headers.items())
+        return None
+    return headers if all(state_of(Path(header)) == state for header, state in headers.items()) else None
 
 
 def build(
     command: list[str],
     link: list[str],
     sources: list[Path],
-    header: Path | None,
+    header: Header | None,
     scratch: Path,
     result: Path,
     record: Path,
@@ -168,23 +213,29 @@ def build(
     """Compiles to `result`, and writes its inputs to `record`; both files appear at once.
 
     Args:
-        header: a precompiled one to begin with, or None.
+        header: a precompiled one to begin with, or None. Where the compiler does not take it, there is none.
     """
     output, depends = scratch / "program.so", scratch / "program.d"
     inputs = [str(source) for source in sources]
-    first = ["-include", str(header)] if header else []
-    found = subprocess.run(
-        [*command, *first, "-MMD", "-MF", str(depends), *inputs, *link, "-o", str(output)],
-        capture_output=True,
-        text=True,
-        errors="replace",
-    )
+    options = ["-MMD", "-MF", str(depends), *inputs, *link, "-o", str(output)]
+    for used in (header, None) if header else (None,):
+        first = ["-include", str(used.path)] if used else []
+        found = subprocess.run([*command, *first, *options], capture_output=True, text=True, errors="replace")
+        if not found.returncode:
+            break
     if found.returncode:
         names = ", ".join(inputs)
         raise TTBuilderRuntimeException(f"{names} does not compile ({command[0]}):\n{first_error(found.stderr)}")
-    headers = {name: state for name, state in states(depends).items() if name not in inputs}
+    others = set(inputs)
     if header:
-        headers |= json.loads((header.parent / "record.json").read_text())
+        others |= {str(header.path), str(header.form)}
+        if not used:
+            with contextlib.suppress(OSError):  # its folder may be gone
+                header.form.unlink(missing_ok=True)
+                header.path.with_name("refused").touch()
+    headers = {name: state for name, state in states(depends).items() if name not in others}
+    if used:
+        headers |= used.states
     (scratch / "record").write_text(json.dumps(headers))
     os.replace(scratch / "record", record)
     os.replace(output, result)

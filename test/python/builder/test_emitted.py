@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import subprocess
 import sys
@@ -213,9 +214,77 @@ def test_headers_are_precompiled(name: str, counting: Path, monkeypatch: pytest.
     assert calls("int four;\n") == ["with"]  # would be there twice with the form made before
     monkeypatch.setenv("CXX", f"{wrapper} -DFLAG")
     assert calls("#ifndef FLAG\n#error\n#endif\n") == ["header", "with"]
-    wrapper.write_text(f'#!/bin/sh\ncase "$*" in *c++-header*) exit 1 ;; esac\nexec {name} "$@"\n')
-    monkeypatch.setenv("CXX", f"{wrapper} -DOTHER")
-    assert calls("#ifndef OTHER\n#error\n#endif\n") == []
+
+
+def test_precompiled_headers_that_fail(counting: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The compiler is a script: $GENERATES is what it does for the form, and programs fail with a form not good."""
+    wrapper, header, source = (tmp_path / each for each in ("compiler.py", "mine.hpp", "program.cpp"))
+    wrapper.write_text(f"""#!{sys.executable}
+import os, pathlib, sys
+words, log = sys.argv[1:], open({str(counting)!r}, "a")
+output, depends = (pathlib.Path(words[words.index(option) + 1]) for option in ("-o", "-MF"))
+form = "-include" in words and pathlib.Path(words[words.index("-include") + 1] + ".gch").read_text()
+depends.write_text("x: {header}\\n")
+if "c++-header" in words:
+    print("header", file=log)
+    exec(os.environ["GENERATES"])
+else:
+    print("with" if form else "without", file=log)
+    if form and form != "good":
+        sys.exit("a form of another compiler")
+    output.write_text("library")
+""")
+    wrapper.chmod(0o755)
+    monkeypatch.setattr(cpp_library, "PROGRAMS_BEFORE", 0)
+    header.write_text("")
+
+    def calls(number: int, generates: str) -> list[str]:
+        """Of the program with this number."""
+        monkeypatch.setenv("GENERATES", generates)
+        counting.write_text("")
+        source.write_text(f"int number = {number};\n")
+        cpp_library.compiled([source])
+        return counting.read_text().split()
+
+    def fresh(name: str) -> Path:
+        """Begins an empty cache. Returns where the folder of forms will be."""
+        monkeypatch.setenv("TTMLIR_CACHE_DIR", str(tmp_path / name))
+        monkeypatch.setenv("CXX", f"{wrapper} -D{name}")
+        return tmp_path / name / "programs" / "headers"
+
+    good = "output.write_text('good')"
+    fresh("good")
+    assert [calls(number, good) for number in (0, 1, 0)] == [["header", "with"], ["with"], []]
+
+    # The compiler cannot make one: it is asked once in a while.
+    folder = fresh("none")
+    assert [calls(number, "sys.exit(1)") for number in (0, 1)] == [["header", "without"], ["without"]]
+    os.utime(next(folder.iterdir()) / "refused", (0, 0))
+    assert calls(2, good) == ["header", "with"]
+    # Programs of before stay valid.
+    assert [calls(number, good) for number in (0, 1, 2)] == [[], [], []]
+
+    # The compiler refuses it: programs are compiled without, and it is gone.
+    fresh("refused")
+    assert calls(0, "output.write_text('bad')") == ["header", "with", "without"]
+    assert calls(1, good) == ["without"]
+
+    # A header changes while the compiler reads it: the form is not kept.
+    fresh("changed")
+    edit = f"import time; time.sleep(0.05); pathlib.Path({str(header)!r}).write_text('// edited'); {good}"
+    assert calls(0, edit) == ["header", "without"]
+    assert calls(1, good) == ["header", "with"]
+
+    # Another process generates it, or was ended while it did.
+    folder = fresh("ended")
+    assert calls(0, edit) == ["header", "without"]
+    (own,) = folder.iterdir()
+    (own / "generatingX").mkdir()
+    with open(own / "lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        assert calls(1, good) == ["without"]
+    assert calls(2, good) == ["header", "with"]
+    assert not (own / "generatingX").exists()
 
 
 def test_no_compiler(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
