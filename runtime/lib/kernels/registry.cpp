@@ -109,7 +109,7 @@ OpInfo described(OpInfo info) {
 
 struct Family {
   std::vector<OpInfo> (*rows)();
-  bool computes = false; // OpInfo::computes
+  bool computes = false, effects = false; // of OpInfo
 };
 constexpr Family families[] = {
     {elementwiseOps, true},
@@ -122,7 +122,7 @@ constexpr Family families[] = {
     {poolingOps, true},
     {normalizationOps, true},
     {collectiveOps},
-    {debugOps},
+    {debugOps, false, /*effects=*/true},
     {attentionOps, true},
     {cacheOps},
     {headOps},
@@ -133,7 +133,7 @@ constexpr Family families[] = {
     {pagedAttentionOps, true},
     {convolutionWeightOps},
     {callOps},
-    {tensorFileOps},
+    {tensorFileOps, false, /*effects=*/true},
     {genericOps},
     {distributedNormalizationOps, true},
     {latentAttentionOps, true},
@@ -149,6 +149,7 @@ std::vector<OpInfo> collect() {
   for (const Family &family : families)
     for (OpInfo &info : family.rows()) {
       info.computes |= family.computes;
+      info.effects = family.effects;
       info.rule = ttmlir::cost::findRule(info.name);
       if (!info.rule && family.rows == elementwiseOps)
         info.rule = &ttmlir::cost::elementwise;

@@ -6,6 +6,7 @@
 #include "program/planner.h"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 namespace tt::runtime {
@@ -79,15 +80,17 @@ void Planner::evaluateCall() {
   const auto count = static_cast<uint32_t>(operation.outs.size());
   const std::optional<Identity> identity = identityOfCall(given);
   std::vector<CallResults::Result> known(count);
-  bool hasValues = identity.has_value(), hasMemory = hasValues;
+  std::vector<bool> isKnown(count, identity.has_value()); // the values of each result
+  bool hasMemory = identity.has_value();
   for (uint32_t i = 0; i < count && identity; ++i) {
     known[i] = CallResults::ofProcess().find(*identity, i, *device);
     const Plan::Root &root = created.roots[operation.outs[i]];
     known[i].values.resize(root.shards);
     for (uint32_t shard = root.first; shard < root.last(); ++shard)
-      hasValues = hasValues && known[i].values[shard];
+      isKnown[i] = isKnown[i] && known[i].values[shard];
     hasMemory = hasMemory && (known[i].allocation || groupOf[operation.outs[i]] == MemoryPlan::none);
   }
+  bool hasValues = identity && std::ranges::all_of(isKnown, std::identity());
   if (const auto &partition = device->partition(); partition && program.devices() > 1) {
     const std::string what = "results of calls that " + created.name() + " shares with other programs";
     hasValues = partition->ranks().all(hasValues, what);
@@ -101,14 +104,15 @@ void Planner::evaluateCall() {
     const uint32_t value = operation.outs[i];
     Plan::Root &root = created.roots[value];
     root.home = Plan::Home::Constant;
-    if (hasValues) {
+    if (isKnown[i]) {
       root.constant = std::move(known[i].values);
       taken.insert(taken.end(), root.constant.begin(), root.constant.end());
     } else {
       root.constant.assign(results.shards[i].begin(), results.shards[i].end());
       shareEqual(root.constant, program.spec(value).bytes());
-      results.shards[i].clear();
     }
+    if (!hasValues || !hasMemory)
+      results.shards[i].clear();
     for (uint32_t shard = 0; shard < root.shards && identity; ++shard)
       created.identities[{value, shard, 0, program.spec(value).bytes()}] =
           identityOfResult(*identity, i, shard, program.spec(value).bytes());
@@ -134,7 +138,7 @@ std::optional<Identity> Planner::identityOfCall(std::span<const Argument> given)
   const Operation &operation = this->operation();
   const Program &callee = created.image.programs[operation.callees[0]];
   const auto computesTheSame = [](const Operation &each) {
-    return !each.info->draws && each.info->writes.empty() && !each.info->name.starts_with("debug.");
+    return !each.info->draws && !each.info->effects && each.info->writes.empty();
   };
   if (!std::ranges::all_of(callee.operations, computesTheSame) ||
       std::ranges::any_of(operation.outs, [&](uint32_t out) { return created.written[out]; }))
@@ -176,10 +180,14 @@ std::optional<Identity> Planner::identityOfCall(std::span<const Argument> given)
     }
     const std::byte *last = nullptr; // devices may have the same ones
     Identity identity;
-    for (const auto &shard : given[i].shards) {
-      if (shard && shard.get() != std::exchange(last, shard.get()))
-        identity = runtime::identityOf({shard.get(), bytes});
-      add(shard ? identity : Identity());
+    for (uint32_t shard = 0; shard < given[i].shards.size(); ++shard) {
+      const std::byte *const values = given[i].shards[shard].get();
+      if (values && values != std::exchange(last, values)) {
+        // Many calls may have one large argument.
+        const auto kept = identityOf(Constant{from, shard, created.viewBytes[value], bytes}, values);
+        identity = kept ? *kept : runtime::identityOf({values, bytes});
+      }
+      add(values ? identity : Identity());
     }
   }
   return runtime::identityOf(std::as_bytes(key.value()));

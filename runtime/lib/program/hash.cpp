@@ -19,13 +19,15 @@ constexpr size_t lanes = 16;
 constexpr uint64_t odd = 0x9e3779b97f4a7c15u, other = 0xd6e8feb86659fd93u;
 
 constexpr uint64_t factors[] = {odd, 0xc2b2ae3d27d4eb4fu};
+constexpr int rotations[] = {0, 32};
 
 uint64_t mix(uint64_t h, uint64_t word, uint64_t factor = odd) {
   h = (h ^ word) * factor;
   return h ^ (h >> 29);
 }
 
-/// `count` hashes that are independent of each other.
+/// `count` hashes that are independent of each other: a difference in the highest bit of a word stays there for any odd
+/// factor, so they have the words in different positions.
 template <size_t count> std::array<uint64_t, count> hashesOfPiece(const std::byte *from, size_t bytes) {
   std::array<std::array<uint64_t, lanes>, count> h;
   for (size_t c = 0; c < count; ++c)
@@ -37,7 +39,7 @@ template <size_t count> std::array<uint64_t, count> hashesOfPiece(const std::byt
     std::memcpy(words.data(), from + at, sizeof words);
     for (size_t c = 0; c < count; ++c)
       for (size_t i = 0; i < lanes; ++i)
-        h[c][i] = mix(h[c][i], words[i], factors[c]);
+        h[c][i] = mix(h[c][i], std::rotl(words[i], rotations[c]), factors[c]);
   }
   words.fill(0);
   std::memcpy(words.data(), from + at, bytes - at);
@@ -45,7 +47,7 @@ template <size_t count> std::array<uint64_t, count> hashesOfPiece(const std::byt
   for (size_t c = 0; c < count; ++c) {
     result[c] = bytes;
     for (size_t i = 0; i < lanes; ++i)
-      result[c] = mix(std::rotl(result[c], 23), mix(h[c][i], words[i], factors[c]));
+      result[c] = mix(std::rotl(result[c], 23), mix(h[c][i], std::rotl(words[i], rotations[c]), factors[c]));
   }
   return result;
 }

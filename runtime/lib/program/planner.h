@@ -233,7 +233,7 @@ private:
   size_t keptBytes = 0;        // of constants for other sizes
   std::vector<bool> isSame;    // per root: a constant of the plan before
   std::vector<bool> isPending; // per root: the result of a call that is evaluated at its first use
-  /// What a call computes.
+  /// A call whose results programs may share.
   struct Call {
     Identity identity;
     bool areOwn; // its values have memory that belongs to plans alone

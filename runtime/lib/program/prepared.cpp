@@ -107,6 +107,7 @@ bool CallResults::Entry::isGone() const {
 
 CallResults::Result CallResults::find(const Identity &call, uint32_t index, const sim::MeshDevice &device) {
   Result result;
+  std::shared_ptr<const sim::Allocation> allocation; // ends outside of the lock
   std::lock_guard lock(mutex);
   const auto found = entries.find({call, index});
   if (found == entries.end())
@@ -115,12 +116,13 @@ CallResults::Result CallResults::find(const Identity &call, uint32_t index, cons
   for (const auto &shard : entry.values)
     result.values.push_back(shard.lock());
   if (const auto on = entry.allocations.find(device.id()); on != entry.allocations.end())
-    if (auto allocation = on->second.lock(); allocation && allocation->validOn(device))
+    if (allocation = on->second.lock(); allocation && allocation->validOn(device))
       result.allocation = std::move(allocation);
   return result;
 }
 
 void CallResults::keep(const Identity &call, uint32_t index, const sim::MeshDevice &device, const Result &result) {
+  std::shared_ptr<const sim::Allocation> before; // ends outside of the lock
   std::lock_guard lock(mutex);
   if (entries.size() >= pruneAt) {
     std::erase_if(entries, [](const auto &each) { return each.second.isGone(); });
@@ -131,8 +133,13 @@ void CallResults::keep(const Identity &call, uint32_t index, const sim::MeshDevi
   for (size_t shard = 0; shard < result.values.size(); ++shard)
     if (result.values[shard] && entry.values[shard].expired())
       entry.values[shard] = result.values[shard];
-  if (result.allocation)
-    entry.allocations[device.id()] = result.allocation;
+  if (!result.allocation)
+    return;
+  // Programs that have one stay known by it.
+  std::weak_ptr<const sim::Allocation> &known = entry.allocations[device.id()];
+  before = known.lock();
+  if (!before || !before->validOn(device))
+    known = result.allocation;
 }
 
 bool PreparedForms::affords(size_t bytes) {

@@ -19,8 +19,8 @@
 
 namespace tt::runtime {
 
-/// Identifies the values of a constant: a hash of 128 bits, which represents them, and their size. The owner of the
-/// values does not count: it may write them between two programs without notice.
+/// Identifies the values of a constant by a hash of 128 bits and their size: a hash of the values, or for the result of
+/// a call, of the call. The owner of the values does not count: it may write them between two programs without notice.
 struct Identity {
   uint64_t low = 0, high = 0;
   size_t bytes = 0;
@@ -67,7 +67,7 @@ private:
   void leave(const std::vector<std::span<const std::byte>> &left);
   void prune();
 
-  ForkAware<std::mutex> mutex;
+  ForkMutex mutex{3};
   std::map<std::pair<Identity, Form>, Entry> entries;
   size_t pruneAt = 256;                                           // entries
   std::map<std::pair<const std::byte *, size_t>, Weight> weights; // by address and size
@@ -88,7 +88,7 @@ public:
 
   static CallResults &ofProcess();
 
-  /// What programs have of result `index`.
+  /// Returns the buffers and values of result `index` that programs have.
   Result find(const Identity &call, uint32_t index, const sim::MeshDevice &device);
   void keep(const Identity &call, uint32_t index, const sim::MeshDevice &device, const Result &result);
 
@@ -98,7 +98,7 @@ private:
     std::map<uint32_t, std::weak_ptr<const sim::Allocation>> allocations; // by device
     bool isGone() const;
   };
-  ForkAware<std::mutex> mutex;
+  ForkMutex mutex{3};
   std::map<std::pair<Identity, uint32_t>, Entry> entries;
   size_t pruneAt = 256; // entries
 };

@@ -3,7 +3,10 @@
 
 #include "ProgramBuilder.h"
 
+#include <bit>
+#include <filesystem>
 #include <gtest/gtest.h>
+#include <numeric>
 
 using namespace tt;
 using namespace tt::test;
@@ -312,6 +315,52 @@ TEST(LoadCached, SharesNoValuesOfArguments) {
   runtime::copyData(a, tensor({9, 9, 9, 9}, {4}));
   EXPECT_EQ(run(second, b), (Floats{1, 2, 3, 4}));
   EXPECT_EQ(run(first, a), Floats(4, 9));
+}
+
+/// A difference in the highest bit of a word is one in the highest bit of its product with any odd number.
+TEST(LoadCached, TellsArgumentsApartThatDifferInHighBits) {
+  constexpr size_t size = 64 * 64;
+  const TensorSpec spec = deviceSpec({size});
+  const auto build = [&] {
+    ProgramBuilder builder;
+    const auto w = builder.input(spec);
+    const auto callee = builder.endProgram("twice", {builder.op("ttnn.add", {w, w}, spec)}, true);
+    const auto x = builder.input(spec), parameter = builder.input(spec);
+    return builder.load({builder.op("ttnn.add", {x, builder.cached(callee, {parameter}, spec)}, spec)});
+  };
+  const auto device = runtime::openMeshDevice();
+  std::vector<runtime::Binary> binaries;
+  Floats values(size), changed;
+  std::iota(values.begin(), values.end(), 1.0f);
+  changed = values;
+  changed[1] *= -1;
+  changed[33] = std::bit_cast<float>(std::bit_cast<uint32_t>(changed[33]) ^ 0x80000004u);
+  for (const Floats &each : {values, changed}) {
+    binaries.push_back(build());
+    const auto result =
+        runtime::submit(device, binaries.back(), 1, {tensor(Floats(size), {size}), tensor(each, {size})});
+    EXPECT_EQ(floats(result[0])[1], 2 * each[1]);
+  }
+}
+
+TEST(LoadCached, SharesNothingThatFilesHold) {
+  const TensorSpec spec = hostSpec({4});
+  const std::string path = testing::TempDir() + "load_cached_test.tensorbin";
+  const auto build = [&] {
+    ProgramBuilder builder;
+    const auto read = builder.op("ttnn.load_tensor", {}, spec, {builder.text("file_path", path.c_str())});
+    const auto callee = builder.endProgram("read", {builder.op("ttnn.to_device", {read}, spec4)}, true);
+    const auto x = builder.input(spec4);
+    return builder.load({builder.op("ttnn.add", {x, builder.cached(callee, {}, spec4)}, spec4)});
+  };
+  const auto device = runtime::openMeshDevice();
+  std::vector<runtime::Binary> binaries;
+  for (float value : {1.0f, 2.0f}) {
+    runtime::dumpTensor(tensor(Floats(4, value), {4}), path);
+    binaries.push_back(build());
+    EXPECT_EQ(floats(runtime::submit(device, binaries.back(), 1, {tensor(Floats(4), {4})})[0]), Floats(4, value));
+  }
+  std::filesystem::remove(path);
 }
 
 TEST(LoadCached, HasMemoryOnEachDeviceAndValuesForEachArithmetic) {

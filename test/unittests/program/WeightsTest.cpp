@@ -255,6 +255,43 @@ TEST(Weights, ComputedByCallsOfSeveralProgramsAreKeptOnce) {
   runtime::closeMeshDevice(device);
 }
 
+/// Of a call with two results, a product packs one and a sum reads the other, which all programs share.
+TEST(Weights, OfACallWithTwoResultsAreSharedOneByOne) {
+  constexpr int64_t size = 2048, programs = 4, bytes = size * size * 4;
+  const TensorSpec spec = deviceSpec({size, size});
+  const auto build = [&] {
+    ProgramBuilder builder;
+    const auto w = builder.input(spec);
+    const auto magnitude = builder.op("ttnn.abs", {w}, spec);
+    const auto callee = builder.endProgram("two", {magnitude, builder.op("ttnn.neg", {magnitude}, spec)}, true);
+    const auto x = builder.input(spec), parameter = builder.input(spec);
+    const auto packed = builder.value(spec), read = builder.value(spec);
+    builder.rawOp("ttcore.load_cached", {parameter}, {packed, read}, {builder.integer("callee", callee)});
+    return builder.load({builder.op("ttnn.matmul", {x, packed}, spec), builder.op("ttnn.add", {x, read}, spec)});
+  };
+  const auto device = runtime::openMeshDevice({});
+  const auto w = runtime::toLayout(tensor(counted(size * size, 509), {size, size}), device, spec);
+  const auto x = runtime::toLayout(tensor(counted(size * size, 127), {size, size}), device, spec);
+  std::vector<runtime::Binary> binaries;
+  Floats expected;
+  int64_t first = 0;
+  for (int64_t i = 0; i < programs; ++i) {
+    binaries.push_back(build());
+    for (int run = 0; run < 2; ++run) {
+      const Floats sums = floats(runtime::submit(device, binaries.back(), 1, {x, w})[1]);
+      if (expected.empty())
+        expected = sums;
+      EXPECT_EQ(sums, expected);
+    }
+    trimRecycled();
+    if (i == 0)
+      first = residentBytes();
+  }
+  if (freesAtOnce)
+    EXPECT_LT(residentBytes() - first, bytes) << "of " << programs - 1 << " more programs";
+  runtime::closeMeshDevice(device);
+}
+
 /// A program that took values of another one, which goes before they are packed, leaves them to those that find them.
 TEST(Weights, ComputedByCallsStayWholeWhileAProgramPacksThem) {
   constexpr int64_t size = 6144, rowCount = 64;

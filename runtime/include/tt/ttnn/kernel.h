@@ -223,6 +223,9 @@ struct OpInfo {
   int minIns = 0; // of any number of operands as many must be there
   /// The op computes values, which are rounded where arithmetic is exact. All ops of a family that computes do.
   bool computes = false;
+  /// The op reads or writes more than operands and results: files, what is printed, functions of the host. All ops of
+  /// such a family do.
+  bool effects = false;
   // Of ODS:
   int maxIns = 0;       // -1: any number
   int outs = 1;         // -1: any number
