@@ -79,6 +79,20 @@ TEST(MetalBinary, RefusesAnythingDamagedAtTheStart) {
   EXPECT_MESSAGE(BinaryError, program.load(), "has schema version 77 of TTMetal, but this runtime reads 2");
 }
 
+TEST(MetalBinary, ReadsMeshesOfTensorsOfAnyRank) {
+  const auto isDistributed = [](std::vector<int32_t> mesh) {
+    ElementwiseProgram program({3}, DataType::Float32, 1, "");
+    program.builder.meshColumns = 2;
+    program.builder.tensorMesh = std::move(mesh);
+    const auto binary = program.load();
+    return runtime::inputSpec(binary, 0, 0).distributed;
+  };
+  EXPECT_TRUE(isDistributed({1, 2}));
+  EXPECT_TRUE(isDistributed({1, 1, 1, 1, 1, 1, 1, 1, 1, 2}));
+  EXPECT_TRUE(isDistributed(std::vector<int32_t>(8, 1024))); // 2^80 in all
+  EXPECT_FALSE(isDistributed({1, 1}));
+}
+
 TEST(MetalBinary, ChecksBuffers) {
   EXPECT_EQ(errorOf([](MetalBuffer &) {}), "no error");
   EXPECT_TEXT(

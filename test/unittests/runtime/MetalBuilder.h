@@ -37,7 +37,8 @@ public:
   target::Arch arch = target::Arch::WormholeB0;
   int32_t gridRows = 1, gridColumns = 1; // of the cores that run kernels
   uint64_t nextAddress = 103712;
-  int32_t meshColumns = 1; // devices; inputs and outputs have a value on each
+  int32_t meshColumns = 1;              // devices; inputs and outputs have a value on each
+  std::vector<int32_t> tensorMesh = {}; // of the descriptions of inputs and outputs; empty: {1, meshColumns}
 
   MetalBuffer host(Shape shape, DataType dtype = DataType::Float32) {
     MetalBuffer buffer;
@@ -241,8 +242,9 @@ private:
 
   std::vector<flatbuffers::Offset<metal::TensorRef>> tensors(const std::vector<MetalBuffer> &buffers) {
     std::vector<flatbuffers::Offset<metal::TensorRef>> refs;
+    const auto mesh = tensorMesh.empty() ? std::vector<int32_t>{1, meshColumns} : tensorMesh;
     for (const MetalBuffer &buffer : buffers) {
-      const std::vector<int32_t> shape(buffer.shape.begin(), buffer.shape.end()), mesh = {1, meshColumns};
+      const std::vector<int32_t> shape(buffer.shape.begin(), buffer.shape.end());
       const auto layout =
           metal::CreateLayoutDesc(fbb, metal::CreateMemoryDesc(fbb, static_cast<target::DataType>(buffer.dtype)));
       const auto desc = metal::CreateTensorDescDirect(fbb, &shape, &mesh, layout);

@@ -135,7 +135,7 @@ private:
     store(now.buffers, head, first, count, rows, sums);
   }
 
-  /// The columns of a panel of keys that are computed: those that are there, in whole groups of lanes.
+  /// The columns of a panel of keys that are computed: all that exist, in whole groups of lanes.
   int64_t columnsOf(int64_t panel) const {
     return std::min(width, ceilDivide(a.columns - panel * width, int64_t(lanes)) * lanes);
   }
