@@ -160,8 +160,8 @@ def precompiled(command: list[str], library: list[int], folder: Path, result: Pa
 
 
 def generated(command: list[str], header: Header, record: Path) -> Header | None:
-    """Generates the precompiled form of a header, under the lock of its folder; None if the compiler cannot, or if a
-    header changed meanwhile."""
+    """Makes the precompiled form of a header, under the lock of its folder; None if the compiler cannot, or if a header
+    changed meanwhile."""
     own = record.parent
     for left in own.glob("generating*"):  # of a process that was ended
         shutil.rmtree(left, ignore_errors=True)

@@ -239,7 +239,7 @@ else:
     header.write_text("")
 
     def calls(number: int, generates: str) -> list[str]:
-        """Of the program with this number."""
+        """The calls for the program with this number."""
         monkeypatch.setenv("GENERATES", generates)
         counting.write_text("")
         source.write_text(f"int number = {number};\n")
@@ -256,7 +256,7 @@ else:
     fresh("good")
     assert [calls(number, good) for number in (0, 1, 0)] == [["header", "with"], ["with"], []]
 
-    # The compiler cannot make one: it is asked once in a while.
+    # The compiler cannot make one: it is called again after a time only.
     folder = fresh("none")
     assert [calls(number, "sys.exit(1)") for number in (0, 1)] == [["header", "without"], ["without"]]
     os.utime(next(folder.iterdir()) / "refused", (0, 0))
