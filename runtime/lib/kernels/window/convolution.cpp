@@ -20,7 +20,7 @@ namespace {
 /// values stay in cache: a divisor of the total. 0: all at once, converted before and rounded after, if that is not
 /// slower.
 int64_t pixelsAtOnce(const OpCall &call, const Convolution &c) {
-  constexpr int64_t cacheBytes = 1 << 17, fewPixels = 24, pieces = 8; // at least, for as many threads
+  constexpr int64_t cacheBytes = 1 << 18, fewPixels = 24, pieces = 8; // at least, for as many threads
   const bool single = std::ranges::all_of(
       c.window.axes, [](const Axis &a) { return a.kernel == 1 && a.stride == 1 && a.low == 0 && a.high == 0; });
   if (operand(call, 0).dtype != DataType::BFloat16 || result(call).dtype != DataType::BFloat16 || !single ||
