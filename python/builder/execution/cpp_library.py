@@ -37,7 +37,10 @@ def compiler() -> list[str]:
     Raises:
         TTBuilderRuntimeException: there is none; says what to install.
     """
-    chosen = shlex.split(os.environ.get("CXX", ""))
+    try:
+        chosen = shlex.split(os.environ.get("CXX", ""))
+    except ValueError as error:
+        raise TTBuilderRuntimeException(f"CXX is {os.environ['CXX']!r}, which is no command: {error}") from error
     if chosen:
         if shutil.which(chosen[0]) is None:
             raise TTBuilderRuntimeException(f"CXX is {chosen[0]!r}, which cannot be run")

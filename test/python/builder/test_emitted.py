@@ -296,6 +296,9 @@ def test_no_compiler(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("CXX", "no-such-compiler -O2")
     with pytest.raises(TTBuilderRuntimeException, match="CXX is 'no-such-compiler', which cannot be run"):
         execute_cpp(path, goldens)
+    monkeypatch.setenv("CXX", "g++ 'a")
+    with pytest.raises(TTBuilderRuntimeException, match="which is no command: No closing quotation"):
+        execute_cpp(path, goldens)
 
 
 @pytest.mark.long
