@@ -17,13 +17,21 @@ namespace {
 const TensorSpec spec4 = deviceSpec({4});
 
 /// main(x, w) = x + cached(w), cached(w) = w + w; main is program 1.
-runtime::Binary doubledParameter() {
+runtime::Binary doubledParameter(const TensorSpec &spec = spec4) {
   ProgramBuilder builder;
-  const auto w = builder.input(spec4);
-  const auto callee = builder.endProgram("main_const_eval_0", {builder.op("ttnn.add", {w, w}, spec4)}, true);
-  const auto x = builder.input(spec4);
-  const auto parameter = builder.input(spec4);
-  return builder.load({builder.op("ttnn.add", {x, builder.cached(callee, {parameter}, spec4)}, spec4)});
+  if (spec.distributed)
+    builder.mesh = {1, 2};
+  const auto w = builder.input(spec);
+  const auto callee = builder.endProgram("main_const_eval_0", {builder.op("ttnn.add", {w, w}, spec)}, true);
+  const auto x = builder.input(spec);
+  const auto parameter = builder.input(spec);
+  return builder.load({builder.op("ttnn.add", {x, builder.cached(callee, {parameter}, spec)}, spec)});
+}
+
+TensorSpec distributed4() {
+  TensorSpec spec = spec4;
+  spec.distributed = true;
+  return spec;
 }
 
 runtime::Tensor onDevice(const runtime::Device &device, const Floats &values) {
@@ -143,16 +151,7 @@ TEST(LoadCached, MayShareAnOperandWithOtherOps) {
 }
 
 TEST(LoadCached, GivesEachChipItsShard) {
-  ProgramBuilder builder;
-  builder.mesh = {1, 2};
-  TensorSpec spec = spec4;
-  spec.distributed = true;
-  const auto w = builder.input(spec);
-  const auto callee = builder.endProgram("twice", {builder.op("ttnn.add", {w, w}, spec)}, true);
-  const auto x = builder.input(spec);
-  const auto parameter = builder.input(spec);
-  const auto sum = builder.op("ttnn.add", {x, builder.cached(callee, {parameter}, spec)}, spec);
-  const auto binary = builder.load({sum});
+  const auto binary = doubledParameter(distributed4());
   const auto device = runtime::openMeshDevice(sim::meshOptions("n300"));
   const std::vector<runtime::Tensor> shards = {tensor({1, 1, 1, 1}, {4}), tensor({2, 2, 2, 2}, {4})};
   const auto both = runtime::createMultiDeviceHostTensor(shards, {1, 2});
@@ -320,14 +319,6 @@ TEST(LoadCached, SharesNoValuesOfArguments) {
 /// A difference in the highest bit of a word is one in the highest bit of its product with any odd number.
 TEST(LoadCached, TellsArgumentsApartThatDifferInHighBits) {
   constexpr size_t size = 64 * 64;
-  const TensorSpec spec = deviceSpec({size});
-  const auto build = [&] {
-    ProgramBuilder builder;
-    const auto w = builder.input(spec);
-    const auto callee = builder.endProgram("twice", {builder.op("ttnn.add", {w, w}, spec)}, true);
-    const auto x = builder.input(spec), parameter = builder.input(spec);
-    return builder.load({builder.op("ttnn.add", {x, builder.cached(callee, {parameter}, spec)}, spec)});
-  };
   const auto device = runtime::openMeshDevice();
   std::vector<runtime::Binary> binaries;
   Floats values(size), changed;
@@ -336,7 +327,7 @@ TEST(LoadCached, TellsArgumentsApartThatDifferInHighBits) {
   changed[1] *= -1;
   changed[33] = std::bit_cast<float>(std::bit_cast<uint32_t>(changed[33]) ^ 0x80000004u);
   for (const Floats &each : {values, changed}) {
-    binaries.push_back(build());
+    binaries.push_back(doubledParameter(deviceSpec({size})));
     const auto result =
         runtime::submit(device, binaries.back(), 1, {tensor(Floats(size), {size}), tensor(each, {size})});
     EXPECT_EQ(floats(result[0])[1], 2 * each[1]);
@@ -385,16 +376,6 @@ TEST(LoadCached, HasMemoryOnEachDeviceAndValuesForEachArithmetic) {
 }
 
 TEST(LoadCached, IsSharedShardByShard) {
-  const auto build = [] {
-    ProgramBuilder builder;
-    builder.mesh = {1, 2};
-    TensorSpec spec = spec4;
-    spec.distributed = true;
-    const auto w = builder.input(spec);
-    const auto callee = builder.endProgram("twice", {builder.op("ttnn.add", {w, w}, spec)}, true);
-    const auto x = builder.input(spec), parameter = builder.input(spec);
-    return builder.load({builder.op("ttnn.add", {x, builder.cached(callee, {parameter}, spec)}, spec)});
-  };
   const auto device = runtime::openMeshDevice(sim::meshOptions("n300"));
   const auto given = [](float a, float b) {
     return runtime::createMultiDeviceHostTensor(
@@ -404,7 +385,7 @@ TEST(LoadCached, IsSharedShardByShard) {
   std::vector<runtime::Binary> binaries;
   int64_t ops = 0;
   for (const auto &[a, b, isNew] : {std::tuple(1.0f, 2.0f, true), {1.0f, 2.0f, false}, {2.0f, 1.0f, true}}) {
-    binaries.push_back(build());
+    binaries.push_back(doubledParameter(distributed4()));
     const int64_t before = device->totals().ops;
     const auto output = runtime::submit(device, binaries.back(), 1, {x, given(a, b)})[0];
     EXPECT_EQ(floats(output, 0), Floats(4, 2 * a));

@@ -279,7 +279,7 @@ template <bool narrow> void multiplyMany(const Block &block) {
   for (int64_t column = 0; column < block.columns; column += fewColumns) {
     const FirstUse<narrow> firstUse{block.panel + column * (narrow ? 2 : 4), copy};
     for (int64_t row = 0, left = block.rows; left > 0;) {
-      // Fewer than four rows would wait for their own sums: the last two groups share what is left.
+      // One or two rows would wait for their own sums: the last two groups share what is left.
       const int64_t rows = left <= most ? left : left < 2 * most ? (left + 1) / 2 : most;
       if (row == 0)
         fewByRows<FirstUse<narrow>>[rows - 1](block, row, firstUse, block.c + column, ahead);
