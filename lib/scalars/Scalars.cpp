@@ -27,12 +27,13 @@ template <class F, class T, int n> constexpr auto function() -> T (*)(const T *,
 }
 
 struct MakeFunction {
-  template <int n, bool exact, class F, class D, class I>
-  constexpr Function operator()(std::string_view name, Expression<n, exact, F, D, I>, Domain domain = Domain::Operands,
-                                std::string_view attribute = {}, std::string_view = {}) const {
+  template <int n, Precision precision, class F, class D, class I>
+  constexpr Function operator()(std::string_view name, Expression<n, precision, F, D, I>,
+                                Domain domain = Domain::Operands, std::string_view attribute = {},
+                                std::string_view = {}) const {
     return {name,
             n,
-            exact,
+            precision != Precision::Approximated,
             attribute.empty(),
             domain,
             function<F, float, n>(),

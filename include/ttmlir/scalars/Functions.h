@@ -39,19 +39,43 @@ enum class Domain : uint8_t {
 
 struct None {};
 
+/// The precision of a result in floats.
+enum class Precision : uint8_t {
+  Approximated, // an approximation in f32
+  Exact,        // the result of IEEE 754, rounded once
+  Kept,         // exact, and a number of bf16 if the operands are: one of them, its negation, or a small integer
+};
+
 /// Expressions F of f32, D of f64, and I of integers; None where a function has none. They take `n` numbers, and
-/// Attributes if they read any. `exact`: the result is that of IEEE 754, rounded once.
-template <int n, bool exact, class F, class D, class I> struct Expression {};
+/// Attributes if they read any.
+template <int n, Precision precision, class F, class D, class I> struct Expression {};
 
 /// An exact expression for floats; the same one for integers; one for each; for integers only.
-template <int n, class F> constexpr Expression<n, true, F, F, None> floats(F) { return {}; }
-template <int n, class F> constexpr Expression<n, true, F, F, F> both(F) { return {}; }
-template <int n, class F, class I> constexpr Expression<n, true, F, F, I> pair(F, I) { return {}; }
-template <int n, class I> constexpr Expression<n, true, None, None, I> integers(I) { return {}; }
-/// An approximation in f32, and the function in f64.
-template <int n, class F, class D, class I = None> constexpr Expression<n, false, F, D, I> approximated(F, D, I = {}) {
+template <int n, class F> constexpr Expression<n, Precision::Exact, F, F, None> floats(F) { return {}; }
+template <int n, class F> constexpr Expression<n, Precision::Exact, F, F, F> both(F) { return {}; }
+template <int n, class F, class I> constexpr Expression<n, Precision::Exact, F, F, I> pair(F, I) { return {}; }
+template <int n, class I> constexpr Expression<n, Precision::Exact, None, None, I> integers(I) { return {}; }
+/// An exact expression with results that are kept.
+template <int n, class F, class D, class I>
+constexpr Expression<n, Precision::Kept, F, D, I> kept(Expression<n, Precision::Exact, F, D, I>) {
   return {};
 }
+/// An approximation in f32, and the function in f64.
+template <int n, class F, class D, class I = None>
+constexpr Expression<n, Precision::Approximated, F, D, I> approximated(F, D, I = {}) {
+  return {};
+}
+
+/// An approximation F in f32, and one with fewer steps for results that are rounded to bf16, of operands in bf16.
+template <class F, class Short> struct WithShort {
+  using ForBf16 = Short;
+  template <class... T>
+    requires std::invocable<F, T...>
+  float operator()(T... x) const {
+    return F{}(x...);
+  }
+};
+template <class F, class Short> constexpr WithShort<F, Short> withShort(F, Short) { return {}; }
 
 /// An expression that vectorizes for the arguments that fit; `Slow` takes the others.
 template <class F, class Fits, class Slow> struct Guarded {
@@ -142,7 +166,7 @@ inline constexpr auto sign = [](auto x) { return (x > 0 ? 1 : 0) - (x < 0 ? 1 : 
 template <class Make> constexpr auto opFunctions(Make make) {
   return std::array{
       // Unary
-      make("ttnn.abs", pair<1>([](auto x) { return std::fabs(x); }, absInt)),
+      make("ttnn.abs", kept(pair<1>([](auto x) { return std::fabs(x); }, absInt))),
       make("ttnn.acos", approximated<1>([](float x) { return acos(x); }, [](double x) { return std::acos(x); })),
       make("ttnn.asin", approximated<1>([](float x) { return asin(x); }, [](double x) { return std::asin(x); })),
       make("ttnn.asinh", approximated<1>([](float x) { return asinh(x); }, [](double x) { return std::asinh(x); })),
@@ -151,18 +175,19 @@ template <class Make> constexpr auto opFunctions(Make make) {
                                          [](double x) { return std::atanh(x); })),
       make("ttnn.bitwise_not", integers<1>([](auto x) { return ~x; })),
       make("ttnn.cbrt", approximated<1>([](float x) { return cbrt(x); }, [](double x) { return std::cbrt(x); })),
-      make("ttnn.ceil", pair<1>([](auto x) { return std::ceil(x); }, same)),
+      make("ttnn.ceil", kept(pair<1>([](auto x) { return std::ceil(x); }, same))),
       make("ttnn.cos", approximated<1>(guarded([](float x) { return cos(x); }, [](float x) { return trigFits(x); },
                                                [](float x) { return static_cast<float>(std::cos(double(x))); }),
                                        [](double x) { return std::cos(x); })),
       make("ttnn.erf", approximated<1>([](float x) { return erf(x); }, [](double x) { return std::erf(x); })),
       make("ttnn.erfc", approximated<1>([](float x) { return erfc(x); }, [](double x) { return std::erfc(x); })),
-      make("ttnn.exp", approximated<1>([](float x) { return exp(x); }, [](double x) { return std::exp(x); })),
+      make("ttnn.exp", approximated<1>(withShort([](float x) { return exp(x); }, [](float x) { return expShort(x); }),
+                                       [](double x) { return std::exp(x); })),
       make("ttnn.expm1", approximated<1>([](float x) { return expm1(x); }, [](double x) { return std::expm1(x); })),
-      make("ttnn.floor", pair<1>([](auto x) { return std::floor(x); }, same)),
+      make("ttnn.floor", kept(pair<1>([](auto x) { return std::floor(x); }, same))),
       make("ttnn.gelu", approximated<1>([](float x) { return gelu(x); }, None{})),
       make("ttnn.hardsigmoid", approximated<1>([](float x) { return clamp(x + 3.0f, 0.0f, 6.0f) / 6.0f; }, None{})),
-      make("ttnn.isfinite", both<1>([](auto x) { return x - x == 0 ? 1 : 0; })),
+      make("ttnn.isfinite", kept(both<1>([](auto x) { return x - x == 0 ? 1 : 0; }))),
       make("ttnn.leaky_relu",
            approximated<1>([](float x, const Attributes &s) { return x > 0.0f ? x : x * s.f[0]; }, None{}),
            Domain::Operands, "parameter"),
@@ -170,17 +195,18 @@ template <class Make> constexpr auto opFunctions(Make make) {
       make("ttnn.log1p", approximated<1>([](float x) { return log1p(x); }, [](double x) { return std::log1p(x); })),
       make("ttnn.log2",
            approximated<1>([](float x) { return float(logd(x) / ln2); }, [](double x) { return std::log2(x); })),
-      make("ttnn.logical_not", both<1>([](auto x) { return x == 0 ? 1 : 0; })),
+      make("ttnn.logical_not", kept(both<1>([](auto x) { return x == 0 ? 1 : 0; }))),
       make("ttnn.mish", approximated<1>([](float x) { return mish(x); }, None{})),
-      make("ttnn.neg", pair<1>([](auto x) { return -x; }, negInt)),
+      make("ttnn.neg", kept(pair<1>([](auto x) { return -x; }, negInt))),
       make("ttnn.reciprocal", floats<1>([](auto x) { return 1 / x; })),
-      make("ttnn.relu", both<1>([](auto x) { return relu(x); })),
-      make("ttnn.relu6", both<1>([](auto x) { return relu6(x); })),
+      make("ttnn.relu", kept(both<1>([](auto x) { return relu(x); }))),
+      make("ttnn.relu6", kept(both<1>([](auto x) { return relu6(x); }))),
       make("ttnn.rsqrt",
            approximated<1>([](float x) { return 1.0f / std::sqrt(x); }, [](double x) { return 1 / std::sqrt(x); })),
       make("ttnn.sigmoid",
-           approximated<1>([](float x) { return sigmoid(x); }, [](double x) { return 1 / (1 + std::exp(-x)); })),
-      make("ttnn.sign", both<1>(sign)),
+           approximated<1>(withShort([](float x) { return sigmoid(x); }, [](float x) { return sigmoidShort(x); }),
+                           [](double x) { return 1 / (1 + std::exp(-x)); })),
+      make("ttnn.sign", kept(both<1>(sign))),
       make("ttnn.silu", approximated<1>([](float x) { return silu(x); }, None{})),
       make("ttnn.sin", approximated<1>(guarded([](float x) { return sin(x); }, [](float x) { return trigFits(x); },
                                                [](float x) { return static_cast<float>(std::sin(double(x))); }),
@@ -190,8 +216,8 @@ template <class Make> constexpr auto opFunctions(Make make) {
                                                [](float x) { return static_cast<float>(std::tan(double(x))); }),
                                        [](double x) { return std::tan(x); })),
       make("ttnn.tanh", approximated<1>([](float x) { return tanh(x); }, [](double x) { return std::tanh(x); })),
-      make("ttnn.assign", both<1>(same)),
-      make("ttnn.typecast", both<1>(same)),
+      make("ttnn.assign", kept(both<1>(same))),
+      make("ttnn.typecast", kept(both<1>(same))),
       make("ttnn.clamp_scalar",
            approximated<1>([](float x, const Attributes &s) { return clamp(x, s.f[0], s.f[1]); }, None{},
                            [](auto x, const Attributes &s) {
@@ -211,21 +237,21 @@ template <class Make> constexpr auto opFunctions(Make make) {
       make("ttnn.bitwise_or", integers<2>([](auto a, auto b) { return a | b; })),
       make("ttnn.bitwise_xor", integers<2>([](auto a, auto b) { return a ^ b; })),
       make("ttnn.divide", pair<2>([](auto a, auto b) { return a / b; }, divideInt), Domain::Quotient),
-      make("ttnn.eq", both<2>([](auto a, auto b) { return a == b ? 1 : 0; })),
-      make("ttnn.ge", both<2>([](auto a, auto b) { return a >= b ? 1 : 0; })),
+      make("ttnn.eq", kept(both<2>([](auto a, auto b) { return a == b ? 1 : 0; }))),
+      make("ttnn.ge", kept(both<2>([](auto a, auto b) { return a >= b ? 1 : 0; }))),
       make("ttnn.gelu_bw", approximated<2>([](float slope, float x) { return slope * geluSlope(x); }, None{})),
-      make("ttnn.gt", both<2>([](auto a, auto b) { return a > b ? 1 : 0; })),
-      make("ttnn.le", both<2>([](auto a, auto b) { return a <= b ? 1 : 0; })),
-      make("ttnn.logical_and", both<2>([](auto a, auto b) { return int(a != 0) & int(b != 0); })),
+      make("ttnn.gt", kept(both<2>([](auto a, auto b) { return a > b ? 1 : 0; }))),
+      make("ttnn.le", kept(both<2>([](auto a, auto b) { return a <= b ? 1 : 0; }))),
+      make("ttnn.logical_and", kept(both<2>([](auto a, auto b) { return int(a != 0) & int(b != 0); }))),
       make("ttnn.logical_left_shift", integers<2>(AnyWidth<decltype(shiftLeft)>{})),
-      make("ttnn.logical_or", both<2>([](auto a, auto b) { return int(a != 0) | int(b != 0); })),
+      make("ttnn.logical_or", kept(both<2>([](auto a, auto b) { return int(a != 0) | int(b != 0); }))),
       make("ttnn.logical_right_shift", integers<2>(AnyWidth<decltype(shiftRight)>{})),
-      make("ttnn.logical_xor", both<2>([](auto a, auto b) { return (a != 0) != (b != 0) ? 1 : 0; })),
-      make("ttnn.lt", both<2>([](auto a, auto b) { return a < b ? 1 : 0; })),
-      make("ttnn.maximum", both<2>([](auto a, auto b) { return maximum(a, b); })),
-      make("ttnn.minimum", both<2>([](auto a, auto b) { return minimum(a, b); })),
+      make("ttnn.logical_xor", kept(both<2>([](auto a, auto b) { return (a != 0) != (b != 0) ? 1 : 0; }))),
+      make("ttnn.lt", kept(both<2>([](auto a, auto b) { return a < b ? 1 : 0; }))),
+      make("ttnn.maximum", kept(both<2>([](auto a, auto b) { return maximum(a, b); }))),
+      make("ttnn.minimum", kept(both<2>([](auto a, auto b) { return minimum(a, b); }))),
       make("ttnn.multiply", pair<2>([](auto a, auto b) { return a * b; }, multiplyInt)),
-      make("ttnn.ne", both<2>([](auto a, auto b) { return a != b ? 1 : 0; })),
+      make("ttnn.ne", kept(both<2>([](auto a, auto b) { return a != b ? 1 : 0; }))),
       make("ttnn.pow_tensor",
            approximated<2>([](float x, float y) { return pow(x, y); },
                            [](double x, double y) { return std::pow(x, y); }, powInt),
@@ -236,8 +262,9 @@ template <class Make> constexpr auto opFunctions(Make make) {
                                              None{}, remainderInt)),
       make("ttnn.subtract", pair<2>([](auto a, auto b) { return a - b; }, subtractInt)),
       // Ternary
-      make("ttnn.clamp_tensor", both<3>([](auto x, auto low, auto high) { return minimum(maximum(x, low), high); })),
-      make("ttnn.where", both<3>([](auto c, auto a, auto b) { return c != 0 ? a : b; }), Domain::Select),
+      make("ttnn.clamp_tensor",
+           kept(both<3>([](auto x, auto low, auto high) { return minimum(maximum(x, low), high); }))),
+      make("ttnn.where", kept(both<3>([](auto c, auto a, auto b) { return c != 0 ? a : b; })), Domain::Select),
       // Special cases
       make("gelu_bw_tanh", approximated<2>([](float slope, float x) { return slope * geluTanhSlope(x); }, None{})),
       make("gelu_tanh", approximated<1>([](float x) { return geluTanh(x); }, None{})),

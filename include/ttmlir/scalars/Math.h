@@ -225,6 +225,30 @@ TT_INLINE float sigmoid(float x) {
   const float e = exp(-std::fabs(x)); // never overflows
   return (x < 0.0f ? e : 1.0f) / (1.0f + e);
 }
+// For results that are rounded to bf16, of operands in bf16: the error is that of the rounding, below 0.502 ulp of
+// bf16.
+
+// 2^f for |f| <= 1/2, relative error 2.6e-6.
+constexpr float shortPowers[] = {0x1.ffffe8p-1f, 0x1.62e0dcp-1f, 0x1.ec06dap-3f, 0x1.ca1440p-5f, 0x1.3997d6p-7f};
+/// 2^(factor * x + exponent), an integer, for results that are normal f32.
+template <int exponent> TT_INLINE float powerShort(float x, float factor) {
+  constexpr float shift = 0x1.8p23f + static_cast<float>(127 + exponent); // the low bits are the exponent field
+  const float t = x * factor + shift;
+  const float f = x * factor - (t - shift);
+  return horner(f, shortPowers) * std::bit_cast<float>(std::bit_cast<uint32_t>(t) << 23);
+}
+TT_INLINE float expShort(float x) {
+  float c = x < -170.0f ? -170.0f : x;
+  c = c > 170.0f ? 170.0f : c;
+  const float root = powerShort<0>(c, 0.5f * 1.44269504f); // never overflows
+  return root * root;
+}
+TT_INLINE float sigmoidShort(float x) {
+  float c = x < -93.2f ? -93.2f : x; // rounds to 0
+  c = c > 80.0f ? 80.0f : c;
+  constexpr float one = 0x1p-8f; // e^-x overflows before the result is 0
+  return one / (one + powerShort<-8>(c, -1.44269504f));
+}
 /// 2.5 ulp for results that are normal f32.
 TT_INLINE float silu(float x) { return x * sigmoid(x); }
 /// 1.3 ulp

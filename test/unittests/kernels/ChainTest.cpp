@@ -3,6 +3,7 @@
 
 #include "OpTest.h"
 #include "kernels/elementwise/elementwise.h"
+#include "ttmlir/scalars/Scalars.h"
 
 #include <numeric>
 
@@ -82,6 +83,82 @@ TEST(Chains, KeepNaNsOfOtherTypes) {
     for (size_t i = 0; i < found.size(); ++i)
       ASSERT_TRUE(std::isnan(found.get(i))) << name << " of " << std::hex << x.at<uint32_t>(i);
   }
+}
+
+/// Each op of the table that is exact: the loop that rounds has the values of the other one, rounded.
+TEST(Chains, RoundedLoopsHaveTheValuesOfTheOthers) {
+  std::vector<float> values[3], found(65536), expected(65536);
+  const uint32_t steps[] = {1, 40503, 30011};
+  for (size_t k = 0; k < 3; ++k) {
+    values[k].resize(65536);
+    for (uint32_t i = 0; i < 65536; ++i)
+      values[k][i] = fromBf16(static_cast<uint16_t>(i * steps[k]));
+  }
+  const float *const ins[] = {values[0].data(), values[1].data(), values[2].data()};
+  int kept = 0, rounded = 0;
+  for (const ElementwiseRow &row : elementwiseRows()) {
+    const scalars::Function *function = scalars::find(row.name);
+    if (!row.rounded || !function->isExact)
+      continue;
+    SCOPED_TRACE(row.name);
+    row.rounded(ins, found.data(), found.size(), {});
+    row.f(ins, expected.data(), expected.size(), {});
+    for (size_t i = 0; i < found.size(); ++i) {
+      ASSERT_EQ(std::bit_cast<uint32_t>(found[i]) & 0xffff, 0u) << found[i];
+      if (std::isnan(expected[i]))
+        ASSERT_TRUE(std::isnan(found[i]));
+      else
+        ASSERT_EQ(std::bit_cast<uint32_t>(found[i]) >> 16, toBf16(expected[i])) << "element " << i;
+    }
+    ++(row.rounded == row.f ? kept : rounded);
+  }
+  EXPECT_GT(kept, 20);
+  EXPECT_GT(rounded, 5);
+}
+
+/// max(sqrt(|x y + y| sigmoid(x)) - x, y), with results in the middle that are stored as well, and x overwritten.
+TEST(Chains, OfAnyLengthStoreSeveralResultsInPlace) {
+  const auto compute = [](const ElementwiseRow &row, const std::vector<const Value *> &ins) {
+    return runKernel(*kernelOfRow(row, ins, ins[0]->spec), ins, ins[0]->spec);
+  };
+  const auto row = [](const char *name) -> const ElementwiseRow & { return *findElementwise(name); };
+  const float specials[] = {INFINITY, -INFINITY, NAN, 0, -0.0f, 1e-39f, -1e-39f, 9.2e-41f, 3e38f, -3e38f, -90, 90};
+  for (const DataType type : {bf16, f32})
+    for (const int64_t n : {1, 7, 8, 2047, 2048, 2049, 100003}) {
+      SCOPED_TRACE(n);
+      Value x = random(type, {n}, -4, 4, 1), y = random(type, {n}, -4, 4, 2);
+      for (size_t i = 0; i < x.size(); i += 5) {
+        x.set(i, specials[i % std::size(specials)]);
+        y.set(i, specials[i / 5 % std::size(specials)]);
+      }
+      const Value product = compute(row("ttnn.multiply"), {&x, &y}), sum = compute(row("ttnn.add"), {&product, &y}),
+                  size = compute(row("ttnn.abs"), {&sum}), gate = compute(row("ttnn.sigmoid"), {&x}),
+                  scaled = compute(row("ttnn.multiply"), {&size, &gate}), root = compute(row("ttnn.sqrt"), {&scaled}),
+                  difference = compute(row("ttnn.subtract"), {&root, &x}),
+                  largest = compute(row("ttnn.maximum"), {&difference, &y});
+      std::vector<std::unique_ptr<Kernel>> kernels;
+      for (const char *name : {"multiply", "add", "abs", "sigmoid", "multiply", "sqrt", "subtract", "maximum"}) {
+        const ElementwiseRow &of = row(("ttnn." + std::string(name)).c_str());
+        const std::vector<const Value *> ins = {&x, &y};
+        kernels.push_back(kernelOfRow(of, {ins.begin(), ins.begin() + of.ins}, x.spec));
+      }
+      const auto link = [&](size_t i, std::vector<int> ins, bool stored = false) {
+        return Link{kernels[i].get(), std::move(ins), stored};
+      };
+      const Link links[] = {link(0, {0, 1}),   link(1, {~0, 1}, true), link(2, {~1}),    link(3, {0}, true),
+                            link(4, {~2, ~3}), link(5, {~4}),          link(6, {~5, 0}), link(7, {~6, 1}, true)};
+      const auto chain = chainOf(links);
+      ASSERT_EQ(mayOverwrite(*chain, 0, 2), n > 1); // one value is broadcast
+      for (int threads : {1, 2}) {
+        setThreads(threads);
+        Value first(type, {n}), second(type, {n}), third = x;
+        const std::byte *const ins[] = {(n > 1 ? third : x).bytes.data(), y.bytes.data()};
+        std::byte *const outs[] = {first.bytes.data(), second.bytes.data(), third.bytes.data()};
+        chain->run({ins, outs, nullptr});
+        EXPECT_TRUE(first.bytes == sum.bytes && second.bytes == gate.bytes && third.bytes == largest.bytes);
+      }
+      setThreads(0);
+    }
 }
 
 } // namespace

@@ -35,11 +35,6 @@ bool mayOverwrite(const Kernel &kernel, size_t operand, size_t result) {
   return stored;
 }
 
-/// Whether a stage takes a bf16 operand as f32 with the same value.
-static bool takesBf16AsF32(const Stage &stage, size_t k) {
-  return stage.f && stage.loadsF[k] == loader<float>(DataType::BFloat16);
-}
-
 /// Operands of bf16 in memory that more than one stage reads are converted once, by stages before all others.
 static void shareLoads(std::vector<Stage> &stages) {
   struct Use {
@@ -50,7 +45,7 @@ static void shareLoads(std::vector<Stage> &stages) {
   for (size_t s = 0; s < stages.size(); ++s) {
     slots += ElementwiseKernel::slotsOf(stages[s]);
     for (size_t k = 0; k < stages[s].operands.size(); ++k)
-      if (stages[s].operands[k].access == Access::Same && takesBf16AsF32(stages[s], k))
+      if (stages[s].operands[k].access == Access::Same && stages[s].takesBf16AsF32(k))
         uses[stages[s].operands[k].index].push_back({s, k});
   }
   std::erase_if(uses, [&](const auto &entry) { return entry.second.size() < 2 || ++slots > maxChainSlots; });
@@ -64,7 +59,7 @@ static void shareLoads(std::vector<Stage> &stages) {
   for (const auto &[index, places] : uses) {
     const auto [s, k] = places.front();
     Stage load = stages[s];
-    load.f = nullptr;
+    load.f = load.fRounded = nullptr;
     load.operands = {stages[s].operands[k]};
     load.loadsF[0] = stages[s].loadsF[k];
     load.out = -1;
@@ -82,14 +77,6 @@ static void shareLoads(std::vector<Stage> &stages) {
   stages.insert(stages.begin(), std::make_move_iterator(loads.begin()), std::make_move_iterator(loads.end()));
 }
 
-/// Whether `fRounded` rounds all results of a stage: a NaN of arithmetic, or of a bf16 operand, has lower bits of 0.
-static bool roundsAtOnce(const Stage &stage) {
-  for (size_t k = 0; k < stage.operands.size(); ++k)
-    if (!takesBf16AsF32(stage, k))
-      return false;
-  return std::ranges::none_of(stage.scalars.f, [](float value) { return value != value; });
-}
-
 /// Results in bf16 that only stages in f32 use stay in f32 between them.
 static void keepRounded(std::vector<Stage> &stages) {
   for (uint32_t s = 0; s < stages.size(); ++s) {
@@ -99,11 +86,9 @@ static void keepRounded(std::vector<Stage> &stages) {
       for (size_t k = 0; k < stage.operands.size(); ++k)
         if (stage.operands[k].access == Access::Stage && stage.operands[k].index == s) {
           users.push_back(&stage.operands[k]);
-          all = all && takesBf16AsF32(stage, k);
+          all = all && stage.takesBf16AsF32(k);
         }
     stages[s].rounded = all;
-    if (!roundsAtOnce(stages[s]))
-      stages[s].fRounded = nullptr;
     for (Operand *operand : users)
       if (all) {
         operand->bytes = sizeof(float);

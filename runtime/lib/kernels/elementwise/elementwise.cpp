@@ -69,6 +69,22 @@ void expectBroadcast(const OpCall &call) {
   expectResultShape(call, expected);
 }
 
+/// Stores f32 whose values bf16 has.
+void storeKept(const float *from, std::byte *to, size_t n) {
+  auto *values = reinterpret_cast<uint16_t *>(to);
+  for (size_t i = 0; i < n; ++i)
+    values[i] = static_cast<uint16_t>(std::bit_cast<uint32_t>(from[i]) >> 16);
+}
+
+/// Whether `fRounded` rounds all results of a stage: a NaN of arithmetic, or of a bf16 operand, has lower bits of 0.
+bool roundsAtOnce(const Stage &stage) {
+  for (size_t k = 0; k < stage.operands.size(); ++k)
+    if (!stage.takesBf16AsF32(k))
+      return false;
+  return stage.spec.dtype == DataType::BFloat16 &&
+         std::ranges::none_of(stage.scalars.f, [](float value) { return value != value; });
+}
+
 } // namespace
 
 Stage::Stage(const OpCall &call, const ElementwiseRow &row, bool integer, const Scalars &scalars)
@@ -103,6 +119,10 @@ Stage::Stage(const OpCall &call, const ElementwiseRow &row, bool integer, const 
     if (operands.back().access == Access::Broadcast && dims.back() >= 256)
       rowAligned = true;
   }
+  if (fRounded && roundsAtOnce(*this))
+    storeF = storeKept;
+  else
+    fRounded = nullptr;
 }
 
 namespace {

@@ -27,7 +27,7 @@ struct ElementwiseRow {
   std::string_view name; // "ttnn.add"; rows without "ttnn." are no ops: special cases, and activations of others
   int ins;
   Run<float> f;       // nullptr: integers only
-  Run<float> rounded; // the same, rounded to bf16: of light expressions, if the lower 16 bits of any NaN are 0
+  Run<float> rounded; // of bf16 operands, rounded to bf16, maybe with fewer steps; nullptr: the caller rounds f
   Run<int64_t> i;     // nullptr: integers are computed as f32
   Domain domain = Domain::Operands;
   std::array<std::string_view, 2> scalars{}; // attribute names

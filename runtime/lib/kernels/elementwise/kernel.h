@@ -27,7 +27,7 @@ struct Operand {
 /// An op, computed in f32 or in int64.
 struct Stage {
   Run<float> f = nullptr;
-  Run<float> fRounded = nullptr; // rounds to bf16 as well
+  Run<float> fRounded = nullptr; // used instead of f if all results are bf16 that it rounds itself
   Run<int64_t> i = nullptr;
   std::array<Load<float>, maxElementwiseIns> loadsF{};
   std::array<Load<int64_t>, maxElementwiseIns> loadsI{};
@@ -49,10 +49,12 @@ struct Stage {
 
   Stage(const OpCall &call, const ElementwiseRow &row, bool integer, const Scalars &scalars);
   template <class T> Run<T> function() const;
+  /// Whether a bf16 operand is taken as f32 with the same value.
+  bool takesBf16AsF32(size_t k) const { return f && loadsF[k] == loader<float>(DataType::BFloat16); }
   template <class T> Load<T> load(size_t k) const;
   template <class T> Store<T> store() const;
 };
-template <> inline Run<float> Stage::function() const { return f; }
+template <> inline Run<float> Stage::function() const { return fRounded ? fRounded : f; }
 template <> inline Run<int64_t> Stage::function() const { return i; }
 template <> inline Load<float> Stage::load(size_t k) const { return loadsF[k]; }
 template <> inline Load<int64_t> Stage::load(size_t k) const { return loadsI[k]; }
@@ -222,10 +224,7 @@ private:
       stage.load<T>(0)(buffers.ins[operand.index] + first * operand.bytes, result, count);
       return;
     }
-    Run<T> function = stage.function<T>();
-    if constexpr (std::is_same_v<T, float>)
-      if (stage.rounded && stage.fRounded)
-        function = stage.fRounded;
+    const Run<T> function = stage.function<T>();
     const T *at[maxElementwiseIns] = {};
     const auto row = static_cast<size_t>(stage.dims.back());
     for (size_t i = first, n; i < first + count; i += n) {

@@ -10,10 +10,15 @@
 namespace tt::ttnn {
 namespace {
 
+using scalars::Precision;
+
 template <class F>
 concept IsGuarded = requires { typename F::Fast; };
 template <class F>
 concept HasAnyWidth = requires { typename F::template With<32>; };
+
+template <class F>
+concept HasShort = requires { typename F::ForBf16; };
 
 /// To bf16, to nearest, ties to even. A NaN whose lower 16 bits are 0 stays one.
 float rounded(float value) {
@@ -21,12 +26,20 @@ float rounded(float value) {
   return std::bit_cast<float>((bits + (0x7fff + (bits >> 16 & 1))) & 0xffff0000);
 }
 
+/// The expression for results that are rounded to bf16.
+template <class F> struct ShortOf {
+  using Type = F;
+};
+template <HasShort F> struct ShortOf<F> {
+  using Type = typename F::ForBf16;
+};
 /// An expression whose result is rounded to bf16.
 template <class F> struct Rounded {
+  using Short = typename ShortOf<F>::Type;
   template <class... X>
-    requires std::invocable<F, X...>
+    requires std::invocable<Short, X...>
   float operator()(X... x) const {
-    return rounded(static_cast<float>(F{}(x...)));
+    return rounded(static_cast<float>(Short{}(x...)));
   }
 };
 /// The loop around an expression F(x...) or F(x..., scalars).
@@ -87,23 +100,25 @@ template <class F, class T, int ins> constexpr Run<T> runOf() {
     return run<F, T, ins>;
 }
 
-/// The loop that also rounds, of a light expression: others take so long that another pass costs little.
-template <bool exact, class F, int ins> constexpr Run<float> roundedOf() {
-  if constexpr (exact && !std::same_as<F, scalars::None> && !HasAnyWidth<F> && !IsGuarded<F>)
-    return runOf<Rounded<F>, float, ins>();
-  else
+/// The loop whose results are rounded to bf16.
+template <Precision precision, class F, int ins> constexpr Run<float> roundedOf() {
+  if constexpr (std::same_as<F, scalars::None> || HasAnyWidth<F> || IsGuarded<F>)
     return nullptr;
+  else if constexpr (precision == Precision::Kept)
+    return runOf<F, float, ins>();
+  else
+    return runOf<Rounded<F>, float, ins>();
 }
 
 struct MakeRow {
-  template <int ins, bool exact, class F, class D, class I>
-  constexpr ElementwiseRow operator()(std::string_view name, scalars::Expression<ins, exact, F, D, I>,
+  template <int ins, Precision precision, class F, class D, class I>
+  constexpr ElementwiseRow operator()(std::string_view name, scalars::Expression<ins, precision, F, D, I>,
                                       Domain domain = Domain::Operands, std::string_view scalar0 = {},
                                       std::string_view scalar1 = {}) const {
     return {name,
             ins,
             runOf<F, float, ins>(),
-            roundedOf<exact, F, ins>(),
+            roundedOf<precision, F, ins>(),
             runOf<I, int64_t, ins>(),
             domain,
             {scalar0, scalar1}};
