@@ -3,7 +3,11 @@
 
 #include "ConvolutionCase.h"
 #include "kernels/elementwise/residual.h"
+#include "kernels/window/winograd_tiles.h"
 #include "tt/units.h"
+
+#include <array>
+#include <cmath>
 
 using namespace tt;
 using namespace tt::ttnn;
@@ -84,7 +88,8 @@ INSTANTIATE_TEST_SUITE_P(Sizes, Winograd,
                          testing::Values(caseOf(10, 10, 1, 32, 32), caseOf(15, 13, 1, 33, 70), caseOf(7, 7, 3, 40, 65),
                                          caseOf(12, 11, 1, 130, 40, {0, 1, 1, 0}), caseOf(12, 12, 1, 36, 130, {0, 0}),
                                          caseOf(3, 100, 1, 48, 32), caseOf(64, 1, 2, 32, 48), caseOf(9, 40, 2, 300, 33),
-                                         caseOf(13, 8, 1, 290, 330)));
+                                         caseOf(13, 8, 1, 290, 330), caseOf(34, 37, 1, 33, 70),
+                                         caseOf(40, 33, 2, 130, 40, {0, 1, 1, 0}), caseOf(16, 16, 1, 290, 200)));
 
 TEST(WinogradValues, AreTransformedUnlessTheyAreFarApart) {
   const ConvolutionCase c = caseOf(14, 13, 2, 32, 48);
@@ -200,6 +205,68 @@ TEST(WinogradWeights, AreTransformedUnlessTheyAreFarApart) {
       ASSERT_EQ(found.get(pixel * 40 + o), o < 32 ? x.get(pixel * 32 + o) : 0.0);
 }
 
+// In large tiles; the sum of weights that are no whole numbers has about twice the error of a direct sum.
+TEST(WinogradValues, HaveAFewTimesTheErrorOfDirectSums) {
+  const ConvolutionCase c = caseOf(28, 28, 1, 128, 32);
+  const Value x = random(f32, c.images(c.sizes, c.in), -1, 1, 1), w = random(f32, c.filter(), -1, 1, 2);
+  const std::vector<double> expected = c.expected(x, w);
+  const Both found = both(c, x, w);
+  const auto error = [&](const Value &values) {
+    double sum = 0;
+    for (size_t i = 0; i < expected.size(); ++i)
+      sum += std::pow(values.get(i) - expected[i], 2);
+    return std::sqrt(sum / static_cast<double>(expected.size()));
+  };
+  EXPECT_LT(error(found.transformed), 4 * error(found.direct));
+  EXPECT_LT(error(found.transformed), 2e-5); // results have a magnitude of 11
+}
+
+/// The matrix of a transform: its results for unit vectors.
+template <size_t N, size_t M, class Transform> std::array<std::array<double, N>, M> matrixOf(Transform transform) {
+  std::array<std::array<double, N>, M> matrix;
+  for (size_t i = 0; i < N; ++i) {
+    float unit[N] = {}, found[M];
+    unit[i] = 1;
+    transform(unit, found);
+    for (size_t j = 0; j < M; ++j)
+      matrix[j][i] = found[j];
+  }
+  return matrix;
+}
+
+template <class Tile> class WinogradTiles : public testing::Test {};
+using TileTypes = testing::Types<winograd::SmallTile, winograd::LargeTile>;
+TYPED_TEST_SUITE(WinogradTiles, TileTypes);
+
+TYPED_TEST(WinogradTiles, GiveTheSumsOfWindowsWithinTheirBound) {
+  constexpr size_t side = TypeParam::side, results = TypeParam::results;
+  const auto pixels = matrixOf<side, side>(TypeParam::pixels);
+  const auto weights =
+      matrixOf<3, side>([](const float (&g)[3], float (&t)[side]) { TypeParam::weights(g[0], g[1], g[2], t); });
+  const auto sums = matrixOf<side, results>(TypeParam::sums);
+  for (size_t y = 0; y < results; ++y)
+    for (size_t d = 0; d < side; ++d)
+      for (size_t g = 0; g < 3; ++g) {
+        double found = 0;
+        for (size_t place = 0; place < side; ++place)
+          found += sums[y][place] * weights[place][g] * pixels[place][d];
+        EXPECT_NEAR(found, d == y + g ? 1 : 0, 1e-6) << "result " << y << ", pixel " << d << ", weight " << g;
+      }
+  const auto largest = [](const auto &matrix) {
+    double most = 0;
+    for (const auto &row : matrix) {
+      double sum = 0;
+      for (double element : row)
+        sum += std::abs(element);
+      most = std::max(most, sum);
+    }
+    return most;
+  };
+  const double ofOneDimension = largest(pixels) * largest(weights) * largest(sums);
+  EXPECT_LE(ofOneDimension * ofOneDimension, TypeParam::amplification);
+  EXPECT_GE(ofOneDimension * ofOneDimension, 0.9 * TypeParam::amplification);
+}
+
 TEST(WinogradSizes, OfHalfTilesAreMultipliedDirectly) {
   for (const ConvolutionCase &c : {caseOf(1, 100, 1, 32, 32), caseOf(100, 1, 1, 32, 32), caseOf(3, 3, 32, 32, 32)}) {
     const Value x = random(f32, c.images(c.sizes, c.in), -1, 1, 1), w = random(f32, c.filter(), -1, 1, 2);
@@ -208,12 +275,13 @@ TEST(WinogradSizes, OfHalfTilesAreMultipliedDirectly) {
 }
 
 TEST(WinogradWeights, ThatAreWholeNumbersGiveExactSums) {
-  const ConvolutionCase c = caseOf(11, 14, 1, 64, 40);
-  Value x = random(f32, c.images(c.sizes, c.in), -9, 9, 1), w = random(f32, c.filter(), -9, 9, 2);
-  for (Value *value : {&x, &w})
-    for (size_t i = 0; i < value->size(); ++i)
-      value->set(i, std::floor(value->get(i)));
-  expectEqual(both(c, x, w).transformed, c.expected(x, w));
+  for (const ConvolutionCase &c : {caseOf(11, 14, 1, 64, 40), caseOf(16, 20, 1, 64, 40)}) {
+    Value x = random(f32, c.images(c.sizes, c.in), -9, 9, 1), w = random(f32, c.filter(), -9, 9, 2);
+    for (Value *value : {&x, &w})
+      for (size_t i = 0; i < value->size(); ++i)
+        value->set(i, std::floor(value->get(i)));
+    expectEqual(both(c, x, w).transformed, c.expected(x, w));
+  }
 }
 
 } // namespace

@@ -1,20 +1,24 @@
 //===- winograd.cpp - 3x3 convolutions with fewer products ---------------------===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// A tile of 2x2 results of a 3x3 window with stride 1 depends on 4x4 pixels. Both these and the weights are transformed
-// to 4x4 places (Winograd's F(2x2, 3x3)), where 16 products for each pair of channels take the place of 36: at each
-// place, the tiles by the channels are a matrix that is multiplied with one of the weights.
+// A tile of 2x2 or 4x4 results of a 3x3 window with stride 1 depends on 4x4 or 6x6 pixels. Both these and the weights
+// are transformed to as many places (Winograd's F(2x2, 3x3) and F(4x4, 3x3)), where 16 products for each pair of
+// channels take the place of 36, or 36 that of 144: at each place, the tiles by the channels are a matrix that is
+// multiplied with one of the weights.
 //
-// A sum of a place has pixels of a window with all signs, so a result has an error relative to the largest pixel and
-// the largest element of its window in each channel, not to their products, and Inf - Inf can take the place of Inf.
-// Images are therefore only convolved in this way if all values are finite, nothing can overflow, and in each tile the
-// values in the middle, which all of its windows contain, are not much smaller than the others; and weights only if no
-// element of the window is much smaller than another in all channels of an output, and in no channel that counts most
-// elements are: edge filters, for example. Other images and weights are convolved directly. Each image is decided
-// alone, so that its result does not depend on the others of its batch.
+// A sum of a place has pixels of a window with all signs, so a result has an error relative to the largest pixel of its
+// tile and the largest element of its window in each channel, not to their products, and Inf - Inf can take the place
+// of Inf. Images are therefore only convolved in this way if all values are finite, nothing can overflow, and in each
+// tile the largest pixel of any window is not much smaller than that of the tile; and weights only if no element of the
+// window is much smaller than another in all channels of an output, and in no channel that counts most elements are:
+// edge filters, for example. Other images and weights are convolved directly. Each image is decided alone, so that its
+// result does not depend on the others of its batch.
 //
-// Weights are kept in one form, that of the direct convolution, and transformed in each run: 16 values of f32 in the
-// place of 9, or of 9 of bf16, would be read from memory instead, which takes as long.
+// The places of larger tiles have factors that are no powers of two: sums of whole numbers would not be exact.
+// Weights that are multiples of a power of two with few bits are transformed for the smaller tiles.
+//
+// Weights are kept in one form, that of the direct convolution, and transformed in each run: 16 or 36 values of f32 in
+// the place of 9, or of 9 of bf16, would be read from memory instead, which takes as long.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,11 +26,13 @@
 
 #include "core/library.h"
 #include "kernels/elementwise/epilogue.h"
+#include "kernels/window/winograd_tiles.h"
 #include "tt/parallel.h"
 
 #include <algorithm>
 #include <atomic>
 #include <bit>
+#include <cmath>
 #include <optional>
 
 namespace tt::ttnn {
@@ -37,11 +43,9 @@ using panels::Unit;
 
 constexpr Unit unit = Unit::F32;
 constexpr int64_t width = panels::width(unit);
-constexpr int64_t side = 4, places = side * side, taps = 9; // of a tile with its border, and of a window
+constexpr int64_t taps = 9; // of a window
 constexpr auto floatBytes = static_cast<int64_t>(sizeof(float));
 constexpr uint32_t magnitude = 0x7fffffff;
-/// Exponents by which the values in the middle of a tile, or the elements of a window, may be smaller than others.
-constexpr uint32_t mostApart = 8;
 
 /// The bits of |x| order numbers; those of infinities and NaN are the largest.
 uint32_t magnitudeOf(float x) { return std::bit_cast<uint32_t>(x) & magnitude; }
@@ -49,20 +53,25 @@ uint32_t magnitudeOf(uint16_t bf16) { return uint32_t(bf16 & 0x7fff) << 16; }
 float floatOf(float x) { return x; }
 float floatOf(uint16_t bf16) { return std::bit_cast<float>(uint32_t(bf16) << 16); }
 
-bool isMuchSmaller(uint32_t bits, uint32_t than) { return (than >> 23) > (bits >> 23) + mostApart; }
+/// exponents: by which numbers may be smaller than others.
+bool isMuchSmaller(uint32_t bits, uint32_t than, uint32_t exponents) { return (than >> 23) > (bits >> 23) + exponents; }
 
-/// Rows of a channel in a panel: those of each element of the window, as f32.
+/// Rows of channels in a panel: those of each element of the window, as f32.
 class ChannelRows {
 public:
+  /// Channels that are read at once: their rows follow one another.
+  static constexpr int64_t most = 8;
+
   ChannelRows(const WeightPanels &weights, int64_t panel, int64_t channels)
       : weights(weights), first(weights.values + panel * taps * channels * rowBytes()), apart(channels * rowBytes()) {}
 
-  const float *const *of(int64_t channel) {
+  const float *const *of(int64_t channel, int64_t count = 1) {
     for (int64_t t = 0; t < taps; ++t) {
       const std::byte *row = first + t * apart + channel * rowBytes();
       rows[t] = reinterpret_cast<const float *>(row);
       if (weights.narrow) {
-        panels::widenNarrow(row, weights.columns, widened[t]);
+        for (int64_t c = 0; c < count; ++c)
+          panels::widenNarrow(row + c * rowBytes(), weights.columns, widened[t] + c * weights.columns);
         rows[t] = widened[t];
       }
     }
@@ -76,11 +85,12 @@ private:
   const std::byte *first;
   int64_t apart; // bytes from one element of the window to the next
   const float *rows[taps];
-  alignas(64) float widened[taps][width];
+  alignas(64) float widened[taps][most * width];
 };
 
-/// The largest magnitude of the weights of a panel if they can be transformed.
-std::optional<uint32_t> largestOfPanel(const WeightPanels &weights, int64_t panel, int64_t channels) {
+/// The largest magnitude of the weights of a panel if they can be transformed. mostApart: of the tile.
+std::optional<uint32_t> largestOfPanel(const WeightPanels &weights, int64_t panel, int64_t channels,
+                                       uint32_t mostApart) {
   constexpr uint32_t least = 27 << 23; // 2^-100: smaller ones lose bits when they are transformed
   const int64_t columns = weights.columns;
   ChannelRows rows(weights, panel, channels);
@@ -98,7 +108,7 @@ std::optional<uint32_t> largestOfPanel(const WeightPanels &weights, int64_t pane
       low[o] = std::min(low[o], largest[t][o]);
     }
   for (int64_t o = 0; o < columns; ++o)
-    if (high[o] >= 0x7f800000 || (high[o] > 0 && high[o] < least) || isMuchSmaller(low[o], high[o]))
+    if (high[o] >= 0x7f800000 || (high[o] > 0 && high[o] < least) || isMuchSmaller(low[o], high[o], mostApart))
       return std::nullopt;
   // Whether most elements of a window that counts are much smaller than its largest one.
   uint32_t sparse = 0;
@@ -109,106 +119,140 @@ std::optional<uint32_t> largestOfPanel(const WeightPanels &weights, int64_t pane
       for (int64_t t = 0; t < taps; ++t)
         most = std::max(most, magnitudeOf(window[t][o]));
       for (int64_t t = 0; t < taps; ++t)
-        small += isMuchSmaller(magnitudeOf(window[t][o]), most);
-      sparse |= uint32_t(!isMuchSmaller(most, high[o])) & uint32_t(small > taps / 2);
+        small += isMuchSmaller(magnitudeOf(window[t][o]), most, mostApart);
+      sparse |= uint32_t(!isMuchSmaller(most, high[o], mostApart)) & uint32_t(small > taps / 2);
     }
   }
   return sparse ? std::nullopt : std::optional(*std::max_element(high, high + columns));
 }
 
 /// The same of all weights.
-std::optional<float> largestWeight(const WeightPanels &weights, int64_t out, int64_t channels) {
+std::optional<float> largestWeight(const WeightPanels &weights, int64_t out, int64_t channels, uint32_t mostApart) {
   constexpr uint32_t none = ~uint32_t(0);
   std::vector<uint32_t> ofPanels(static_cast<size_t>(ceilDivide(out, weights.columns)));
   parallelFor(static_cast<int64_t>(ofPanels.size()), 1, [&](int64_t begin, int64_t end) {
     for (int64_t panel = begin; panel < end; ++panel)
-      ofPanels[static_cast<size_t>(panel)] = largestOfPanel(weights, panel, channels).value_or(none);
+      ofPanels[static_cast<size_t>(panel)] = largestOfPanel(weights, panel, channels, mostApart).value_or(none);
   });
   const uint32_t largest = std::ranges::max(ofPanels);
   return largest == none ? std::nullopt : std::optional(std::bit_cast<float>(largest));
 }
 
-/// The bits of the largest magnitude that a pixel may have. A transformed pixel is at most 4 times, a transformed
-/// weight 2.25 times, and a result 9 sums: none overflows.
-uint32_t largestPixel(float weight, int64_t channels) {
-  const double most = 0x1p126 / (81.0 * static_cast<double>(channels) * std::max(double(weight), 1e-30));
+/// Whether all weights are multiples of a power of two by whole numbers of few bits: those of filters of whole numbers,
+/// whose sums are exact if the pixels are such numbers as well.
+bool areMultiples(const WeightPanels &weights, int64_t out, int64_t channels, float largest) {
+  constexpr int bits = 12;
+  const float scale = std::ldexp(1.0f, bits - 1 - std::ilogb(std::max(largest, 0x1p-100f)));
+  for (int64_t panel = 0; panel < ceilDivide(out, weights.columns); ++panel) {
+    ChannelRows rows(weights, panel, channels);
+    for (int64_t c = 0; c < channels; ++c) {
+      const float *const *const window = rows.of(c);
+      for (int64_t t = 0; t < taps; ++t)
+        for (int64_t o = 0; o < weights.columns; ++o)
+          if (window[t][o] * scale != std::rint(window[t][o] * scale))
+            return false;
+    }
+  }
+  return true;
+}
+
+/// The bits of the largest magnitude that a pixel may have, so that nothing overflows.
+uint32_t largestPixel(float weight, int64_t channels, double amplification) {
+  const double most = 0x1p126 / (amplification * static_cast<double>(channels) * std::max(double(weight), 1e-30));
   return std::bit_cast<uint32_t>(static_cast<float>(std::min(most, 0x1p120)));
 }
 
 /// G g G^T of the windows g of a channel, for some columns; the values of a place are `apart` from those of the next.
-void transformWeights(const float *const *window, int64_t columns, float *to, int64_t apart) {
+template <class Tile> void transformWeights(const float *const *window, int64_t columns, float *to, int64_t apart) {
+  constexpr int64_t side = Tile::side;
 #pragma clang loop vectorize(assume_safety)
   for (int64_t o = 0; o < columns; ++o) {
-    float half[side][3];
-    for (int64_t j = 0; j < 3; ++j) {
-      const float a = window[j][o], b = window[3 + j][o], c = window[6 + j][o];
-      half[0][j] = a;
-      half[1][j] = (a + b + c) * 0.5f;
-      half[2][j] = (a - b + c) * 0.5f;
-      half[3][j] = c;
-    }
+    float half[3][side];
+#pragma clang loop unroll(full)
+    for (int64_t j = 0; j < 3; ++j)
+      Tile::weights(window[j][o], window[3 + j][o], window[6 + j][o], half[j]);
+#pragma clang loop unroll(full)
     for (int64_t y = 0; y < side; ++y) {
-      const float a = half[y][0], b = half[y][1], c = half[y][2];
-      float *const row = to + y * side * apart + o;
-      row[0] = a;
-      row[apart] = (a + b + c) * 0.5f;
-      row[2 * apart] = (a - b + c) * 0.5f;
-      row[3 * apart] = c;
+      float row[side];
+      Tile::weights(half[0][y], half[1][y], half[2][y], row);
+#pragma clang loop unroll(full)
+      for (int64_t x = 0; x < side; ++x)
+        to[(y * side + x) * apart + o] = row[x];
     }
   }
 }
 
 /// B^T d B of the pixels of a tile; the values of a place are `apart` from those of the next one.
-template <class In>
-void transformPixels(const In *const (&pixels)[places], int64_t channels, float *to, int64_t apart) {
+template <class Tile, class In>
+void transformPixels(const In *const *pixels, int64_t channels, float *to, int64_t apart) {
+  constexpr int64_t side = Tile::side;
 #pragma clang loop vectorize(assume_safety)
   for (int64_t c = 0; c < channels; ++c) {
-    float t[side][side];
+    float rows[side][side];
+#pragma clang loop unroll(full)
     for (int64_t y = 0; y < side; ++y) {
-      const float a = floatOf(pixels[y * side][c]), b = floatOf(pixels[y * side + 1][c]),
-                  d = floatOf(pixels[y * side + 2][c]), e = floatOf(pixels[y * side + 3][c]);
-      t[y][0] = a - d;
-      t[y][1] = b + d;
-      t[y][2] = d - b;
-      t[y][3] = b - e;
+      float row[side];
+#pragma clang loop unroll(full)
+      for (int64_t x = 0; x < side; ++x)
+        row[x] = floatOf(pixels[y * side + x][c]);
+      Tile::pixels(row, rows[y]);
     }
+#pragma clang loop unroll(full)
     for (int64_t x = 0; x < side; ++x) {
-      to[x * apart + c] = t[0][x] - t[2][x];
-      to[(side + x) * apart + c] = t[1][x] + t[2][x];
-      to[(2 * side + x) * apart + c] = t[2][x] - t[1][x];
-      to[(3 * side + x) * apart + c] = t[1][x] - t[3][x];
+      float column[side], t[side];
+#pragma clang loop unroll(full)
+      for (int64_t y = 0; y < side; ++y)
+        column[y] = rows[y][x];
+      Tile::pixels(column, t);
+#pragma clang loop unroll(full)
+      for (int64_t y = 0; y < side; ++y)
+        to[(y * side + x) * apart + c] = t[y];
     }
   }
 }
 
-/// A^T m A of the sums of a tile: two results in each of two lines.
-void transformSums(const float *sums, int64_t apart, int64_t columns, float *first, float *second) {
+/// A^T m A of the sums of a tile, for some columns: results in each of some lines.
+template <class Tile>
+void transformSums(const float *sums, int64_t apart, int64_t columns, float *const (&lines)[Tile::results]) {
+  constexpr int64_t side = Tile::side, results = Tile::results;
 #pragma clang loop vectorize(assume_safety)
   for (int64_t c = 0; c < columns; ++c) {
-    float above[side], below[side];
+    float down[side][results];
+#pragma clang loop unroll(full)
     for (int64_t x = 0; x < side; ++x) {
-      const float a = sums[x * apart + c], b = sums[(side + x) * apart + c], d = sums[(2 * side + x) * apart + c],
-                  e = sums[(3 * side + x) * apart + c];
-      above[x] = a + b + d;
-      below[x] = b - d - e;
+      float column[side];
+#pragma clang loop unroll(full)
+      for (int64_t y = 0; y < side; ++y)
+        column[y] = sums[(y * side + x) * apart + c];
+      Tile::sums(column, down[x]);
     }
-    first[c] = above[0] + above[1] + above[2];
-    first[width + c] = above[1] - above[2] - above[3];
-    second[c] = below[0] + below[1] + below[2];
-    second[width + c] = below[1] - below[2] - below[3];
+#pragma clang loop unroll(full)
+    for (int64_t y = 0; y < results; ++y) {
+      float row[side], found[results];
+#pragma clang loop unroll(full)
+      for (int64_t x = 0; x < side; ++x)
+        row[x] = down[x][y];
+      Tile::sums(row, found);
+#pragma clang loop unroll(full)
+      for (int64_t x = 0; x < results; ++x)
+        lines[y][x * width + c] = found[x];
+    }
   }
 }
 
 /// Values of images of type In: f32, or bf16.
-template <class In> class WinogradConvolution final : public Kernel, public AddsResidual {
+template <class Tile, class In> class WinogradConvolution final : public Kernel, public AddsResidual {
+  static constexpr int64_t side = Tile::side, places = side * side, results = Tile::results;
+
 public:
   WinogradConvolution(const OpCall &call, const Convolution &c, DataType produced, const std::string &activation,
                       float largestWeight, std::unique_ptr<DirectConvolution> direct)
       : channels(c.window.channels), out(c.out), panelCount(ceilDivide(out, width)), rows(c.window.axes[0]),
-        columns(c.window.axes[1]), tileRows(ceilDivide(rows.out, 2)), tileColumns(ceilDivide(columns.out, 2)),
-        images(c.window.batch), finish(unit, produced, activation),
-        producedBytes(static_cast<int64_t>(storageBytes(produced))), largest(largestPixel(largestWeight, channels)),
-        direct(std::move(direct)), zeros(static_cast<size_t>(channels)) {
+        columns(c.window.axes[1]), tileRows(ceilDivide(rows.out, results)),
+        tileColumns(ceilDivide(columns.out, results)), images(c.window.batch), finish(unit, produced, activation),
+        producedBytes(static_cast<int64_t>(storageBytes(produced))),
+        largest(largestPixel(largestWeight, channels, Tile::amplification)), direct(std::move(direct)),
+        zeros(static_cast<size_t>(channels)) {
     ScratchLayout before;
     apartPlace = before.take(static_cast<size_t>(images));
     chosenPlace = before.take(static_cast<size_t>(images) * sizeof(int64_t));
@@ -258,67 +302,120 @@ private:
     int64_t first, last;
     const std::byte *weights;
   };
+  /// Tiles [first, first + count), transformed at `pixels`; the values of a place are `apart` bytes from those of the
+  /// next one.
+  struct Tiles {
+    int64_t first, count;
+    const std::byte *pixels;
+    int64_t apart;
+  };
 
   void runChosen(const Values &now, int64_t count, std::byte *scratch) const {
-    const int64_t tiles = count * tileRows * tileColumns,
-                  blocks = count == images ? allBlocks : ceilDivide(tiles, mostTiles), parts = std::min(slots, blocks);
+    if (arePanelsDivided)
+      runByPanels(now, count * tileRows * tileColumns, scratch);
+    else
+      runByTiles(now, count * tileRows * tileColumns, count == images ? allBlocks : 0, scratch);
+  }
+
+  /// Each thread multiplies all tiles with some panels, whose weights it transforms one panel at a time.
+  void runByPanels(const Values &now, int64_t tiles, std::byte *scratch) const {
+    const Tiles all{0, tiles, scratch + pixelPlace, tiles * pixelBytes};
+    parallelFor(tiles, std::max<int64_t>(1, 2048 / channels), [&](int64_t begin, int64_t end) {
+      transformTiles(now, begin, end, reinterpret_cast<float *>(scratch + pixelPlace + begin * pixelBytes),
+                     all.apart / floatBytes);
+    });
+    parallelFor(slots, 1, [&](int64_t begin, int64_t end) {
+      const panels::Session session(unit, tiles);
+      for (int64_t s = begin; s < end; ++s) {
+        std::byte *const slot = scratch + slotPlace + static_cast<size_t>(s) * perSlot;
+        for (int64_t panel = panelCount * s / slots; panel < panelCount * (s + 1) / slots; ++panel) {
+          transformChannels(panel, 0, channels, reinterpret_cast<float *>(slot + weightsPlace));
+          multiplyTiles(session, now, all, {panel, panel + 1, slot + weightsPlace}, slot);
+        }
+      }
+    });
+  }
+
+  /// Each thread multiplies some tiles with all panels, which are transformed in groups before.
+  void runByTiles(const Values &now, int64_t tiles, int64_t given, std::byte *scratch) const {
+    const int64_t blocks = given ? given : ceilDivide(tiles, mostTiles), parts = std::min(slots, blocks);
     for (int64_t panel = 0; panel < panelCount; panel += panelsAtOnce) {
       const Group group{panel, std::min(panelCount, panel + panelsAtOnce), scratch + weightsPlace};
       transform(group, reinterpret_cast<float *>(scratch + weightsPlace));
       parallelFor(parts, 1, [&](int64_t begin, int64_t end) {
         const panels::Session session(unit, mostTiles);
         for (int64_t s = begin; s < end; ++s)
-          for (int64_t b = blocks * s / parts; b < blocks * (s + 1) / parts; ++b)
-            block(session, now, group, tiles * b / blocks, tiles * (b + 1) / blocks,
-                  scratch + slotPlace + static_cast<size_t>(s) * perSlot);
+          for (int64_t b = blocks * s / parts; b < blocks * (s + 1) / parts; ++b) {
+            std::byte *const slot = scratch + slotPlace + static_cast<size_t>(s) * perSlot;
+            const int64_t first = tiles * b / blocks, last = tiles * (b + 1) / blocks;
+            const Tiles some{first, last - first, slot + pixelPlace, (last - first) * pixelBytes};
+            transformTiles(now, first, last, reinterpret_cast<float *>(slot + pixelPlace), some.apart / floatBytes);
+            multiplyTiles(session, now, some, group, slot);
+          }
       });
     }
   }
 
   /// The division depends on the number of threads, but no bit of the result does.
   void divide() {
-    constexpr int64_t cacheBytes = 1 << 19, fewest = 36, most = 48, weightBytes = 1 << 22;
+    constexpr int64_t cacheBytes = 1 << 19, fewest = 36, most = 48, weightBytes = 1 << 22, few = 64;
     const int64_t tiles = images * tileRows * tileColumns;
-    const int64_t atOnce = std::clamp<int64_t>(cacheBytes / (places * channels * floatBytes), fewest, most);
-    allBlocks = ceilDivide(tiles, atOnce);
-    if (const int64_t some = ceilDivide(allBlocks, threads()) * threads(); tiles / some >= panels::blockRows(unit))
-      allBlocks = some;
-    slots = std::min<int64_t>(threads(), allBlocks);
-    mostTiles = ceilDivide(tiles, allBlocks);
     // Rows, and places of weights, a power of two apart would share few lines of the first-level cache.
     pixelBytes = channels * floatBytes + 64;
     placeBytes = (channels + 1) * width * floatBytes;
-    panelsAtOnce = std::clamp<int64_t>(weightBytes / (places * channels * width * floatBytes), 1, panelCount);
+    arePanelsDivided = tiles <= few && panelCount >= threads();
     ScratchLayout slot;
-    placePlace = slot.take(static_cast<size_t>(places * mostTiles * pixelBytes));
+    if (arePanelsDivided) {
+      slots = std::min<int64_t>(threads(), panelCount);
+      mostTiles = tiles;
+      pixelPlace = layout.take(static_cast<size_t>(places * tiles * pixelBytes));
+      weightsPlace = slot.take(static_cast<size_t>(places * placeBytes));
+    } else {
+      const int64_t atOnce = std::clamp<int64_t>(cacheBytes / (places * channels * floatBytes), fewest, most);
+      allBlocks = ceilDivide(tiles, atOnce);
+      if (const int64_t some = ceilDivide(allBlocks, threads()) * threads(); tiles / some >= panels::blockRows(unit))
+        allBlocks = some;
+      slots = std::min<int64_t>(threads(), allBlocks);
+      mostTiles = ceilDivide(tiles, allBlocks);
+      panelsAtOnce = std::clamp<int64_t>(weightBytes / (places * channels * width * floatBytes), 1, panelCount);
+      pixelPlace = slot.take(static_cast<size_t>(places * mostTiles * pixelBytes));
+      weightsPlace = layout.take(static_cast<size_t>(panelsAtOnce * places * placeBytes));
+    }
     sumPlace = slot.take(static_cast<size_t>(places * mostTiles * width * floatBytes));
-    resultPlace = slot.take(static_cast<size_t>(4 * mostTiles * width * floatBytes));
+    resultPlace = slot.take(static_cast<size_t>(results * results * mostTiles * width * floatBytes));
     perSlot = slot.bytes();
-    weightsPlace = layout.take(static_cast<size_t>(panelsAtOnce * places * placeBytes));
     slotPlace = layout.take(static_cast<size_t>(slots) * perSlot);
   }
 
   /// Transforms the weights of panels on all threads, to panels of [place, channel, column].
   void transform(const Group &group, float *to) const {
-    const WeightPanels weights = direct->weightPanels();
-    const int64_t directPanels = ceilDivide(out, weights.columns), pieces = width / weights.columns;
     parallelFor((group.last - group.first) * channels, 8, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end;) {
         const int64_t panel = i / channels, first = i % channels, last = std::min(channels, first + end - i);
-        for (int64_t piece = 0; piece < pieces; ++piece) {
-          const int64_t source = (group.first + panel) * pieces + piece;
-          ChannelRows rows(weights, source, channels);
-          float *target = to + (panel * places * placeBytes) / floatBytes + first * width + piece * weights.columns;
-          for (int64_t c = first; c < last; ++c, target += width)
-            if (source < directPanels)
-              transformWeights(rows.of(c), weights.columns, target, placeBytes / floatBytes);
-            else
-              for (int64_t place = 0; place < places; ++place)
-                std::fill_n(target + place * placeBytes / floatBytes, weights.columns, 0.0f);
-        }
+        transformChannels(group.first + panel, first, last, to + panel * places * placeBytes / floatBytes);
         i += last - first;
       }
     });
+  }
+
+  /// Channels [first, last) of a panel that begins at `to`.
+  void transformChannels(int64_t panel, int64_t first, int64_t last, float *to) const {
+    const WeightPanels weights = direct->weightPanels();
+    const int64_t directPanels = ceilDivide(out, weights.columns), pieces = width / weights.columns,
+                  apart = placeBytes / floatBytes, atOnce = pieces == 1 ? ChannelRows::most : 1;
+    for (int64_t piece = 0; piece < pieces; ++piece) {
+      const int64_t source = panel * pieces + piece;
+      ChannelRows rows(weights, source, channels);
+      for (int64_t c = first, count; c < last; c += count) {
+        count = std::min(atOnce, last - c);
+        float *const target = to + c * width + piece * weights.columns;
+        if (source < directPanels)
+          transformWeights<Tile>(rows.of(c, count), count * weights.columns, target, apart);
+        else
+          for (int64_t place = 0; place < places; ++place)
+            std::fill_n(target + place * apart, count * weights.columns, 0.0f);
+      }
+    }
   }
 
   /// Finds the images that cannot be transformed. bits: of the largest magnitude in each pixel.
@@ -339,58 +436,64 @@ private:
                 });
     parallelFor(images * tileRows, std::max<int64_t>(1, 256 / tileColumns), [&](int64_t begin, int64_t end) {
       for (int64_t row = begin; row < end; ++row)
-        if (hasSmallMiddle(bits, row / tileRows, row % tileRows))
+        if (hasSmallWindow(bits, row / tileRows, row % tileRows))
           mark(row / tileRows);
     });
   }
 
-  /// Whether a tile in a row of them has values in the middle that are much smaller than the others.
-  bool hasSmallMiddle(const uint32_t *bits, int64_t image, int64_t tileRow) const {
+  /// Whether a tile in a row of them has a window whose largest pixel is much smaller than that of the tile.
+  bool hasSmallWindow(const uint32_t *bits, int64_t image, int64_t tileRow) const {
     for (int64_t tile = 0; tile < tileColumns; ++tile) {
       const Place at = placeOf(tileRow * tileColumns + tile, nullptr);
-      uint32_t all = 0, middle = 0;
-      for (int64_t y = std::max<int64_t>(0, -at.y); y < side && at.y + y < rows.size; ++y)
-        for (int64_t x = std::max<int64_t>(0, -at.x); x < side && at.x + x < columns.size; ++x) {
-          const uint32_t pixel = bits[(image * rows.size + at.y + y) * columns.size + at.x + x];
-          all = std::max(all, pixel);
-          if ((y == 1 || y == 2) && (x == 1 || x == 2))
-            middle = std::max(middle, pixel);
+      uint32_t all = 0, across[side][results] = {}; // the largest of three pixels of a line
+      for (int64_t y = std::max<int64_t>(0, -at.y); y < side && at.y + y < rows.size; ++y) {
+        uint32_t line[side] = {};
+        for (int64_t x = std::max<int64_t>(0, -at.x); x < side && at.x + x < columns.size; ++x)
+          line[x] = bits[(image * rows.size + at.y + y) * columns.size + at.x + x];
+        for (int64_t x = 0; x < results; ++x) {
+          across[y][x] = std::max({line[x], line[x + 1], line[x + 2]});
+          all = std::max(all, across[y][x]);
         }
-      if (isMuchSmaller(middle, all))
-        return true;
+      }
+      const Place begin = resultOf(tileRow * tileColumns + tile);
+      for (int64_t y = 0; y < results && begin.y + y < rows.out; ++y)
+        for (int64_t x = 0; x < results && begin.x + x < columns.out; ++x)
+          if (isMuchSmaller(std::max({across[y][x], across[y + 1][x], across[y + 2][x]}), all, Tile::mostApart))
+            return true;
     }
     return false;
   }
 
-  /// The first of the 4x4 pixels of a tile, possibly outside of the image.
   struct Place {
     int64_t image, y, x;
   };
-  /// chosen: the images that have tiles.
+  /// The first result of a tile.
+  Place resultOf(int64_t tile) const {
+    return {tile / (tileRows * tileColumns), tile / tileColumns % tileRows * results, tile % tileColumns * results};
+  }
+  /// The first pixel of a tile, possibly outside of the image. chosen: the images that have tiles.
   Place placeOf(int64_t tile, const int64_t *chosen) const {
-    return {chosen ? chosen[tile / (tileRows * tileColumns)] : 0, tile / tileColumns % tileRows * 2 - rows.low,
-            tile % tileColumns * 2 - columns.low};
+    const Place at = resultOf(tile);
+    return {chosen ? chosen[at.image] : 0, at.y - rows.low, at.x - columns.low};
   }
 
-  /// Tiles [first, last).
-  void block(const panels::Session &session, const Values &now, const Group &group, int64_t first, int64_t last,
-             std::byte *scratch) const {
-    const int64_t count = last - first, steps = ceilDivide(count, panels::blockRows(unit)),
-                  step = ceilDivide(count, steps);
-    transform(now, first, count, reinterpret_cast<float *>(scratch + placePlace));
-    auto *sums = reinterpret_cast<float *>(scratch + sumPlace);
+  void multiplyTiles(const panels::Session &session, const Values &now, const Tiles &tiles, const Group &group,
+                     std::byte *slot) const {
+    const int64_t steps = ceilDivide(tiles.count, panels::blockRows(unit)), step = ceilDivide(tiles.count, steps);
+    auto *sums = reinterpret_cast<float *>(slot + sumPlace);
     const std::byte *weights = group.weights;
     for (int64_t panel = group.first; panel < group.last; ++panel) {
       for (int64_t place = 0; place < places; ++place, weights += placeBytes)
-        multiply(session, scratch + placePlace + place * count * pixelBytes, weights,
-                 std::min(width, out - panel * width), count, step, sums + place * count * width);
-      store(now, first, count, panel, sums, reinterpret_cast<float *>(scratch + resultPlace));
+        multiply(session, tiles.pixels + place * tiles.apart, weights, std::min(width, out - panel * width),
+                 tiles.count, step, sums + place * tiles.count * width);
+      store(now, tiles.first, tiles.count, panel, sums, reinterpret_cast<float *>(slot + resultPlace));
     }
   }
 
-  void transform(const Values &now, int64_t first, int64_t count, float *to) const {
-    for (int64_t i = 0; i < count; ++i, to += pixelBytes / floatBytes) {
-      const Place at = placeOf(first + i, now.images);
+  /// Transforms the pixels of tiles [first, last); the values of a place are `apart` from those of the next one.
+  void transformTiles(const Values &now, int64_t first, int64_t last, float *to, int64_t apart) const {
+    for (int64_t i = first; i < last; ++i, to += pixelBytes / floatBytes) {
+      const Place at = placeOf(i, now.images);
       const In *given[places];
       for (int64_t y = 0; y < side; ++y)
         for (int64_t x = 0; x < side; ++x) {
@@ -399,7 +502,7 @@ private:
               inside ? now.pixels + ((at.image * rows.size + at.y + y) * columns.size + at.x + x) * channels
                      : zeros.data();
         }
-      transformPixels(given, channels, to, count * pixelBytes / floatBytes);
+      transformPixels<Tile>(given, channels, to, apart);
     }
   }
 
@@ -426,23 +529,25 @@ private:
   }
 
   /// Writes the columns of a panel, a row of tiles after the other.
-  void store(const Values &now, int64_t first, int64_t count, int64_t panel, const float *sums, float *results) const {
+  void store(const Values &now, int64_t first, int64_t count, int64_t panel, const float *sums, float *found) const {
     const int64_t firstColumn = panel * width, needed = std::min(width, out - firstColumn);
     const int64_t resultRow = out * producedBytes;
     const float *added = now.bias ? now.bias + firstColumn : nullptr;
     for (int64_t i = 0, length; i < count; i += length) {
-      const int64_t tile = first + i, x = tile % tileColumns, y = tile / tileColumns % tileRows,
-                    image = now.images[tile / (tileRows * tileColumns)];
-      length = std::min(count - i, tileColumns - x);
-      float *const lines[] = {results, results + 2 * length * width};
-      for (int64_t t = 0; t < length; ++t)
-        transformSums(sums + (i + t) * width, count * width, ceilDivide(needed, 16) * 16, lines[0] + 2 * t * width,
-                      lines[1] + 2 * t * width);
-      const int64_t pixels = std::min(2 * length, columns.out - 2 * x);
-      for (int64_t line = 0; line < 2 && 2 * y + line < rows.out; ++line) {
-        const int64_t row = (image * rows.out + 2 * y + line) * columns.out + 2 * x;
+      const Place begin = resultOf(first + i);
+      length = std::min(count - i, tileColumns - begin.x / results);
+      const int64_t lineValues = results * length * width;
+      for (int64_t t = 0; t < length; ++t) {
+        float *lines[results];
+        for (int64_t line = 0; line < results; ++line)
+          lines[line] = found + line * lineValues + t * results * width;
+        transformSums<Tile>(sums + (i + t) * width, count * width, ceilDivide(needed, 16) * 16, lines);
+      }
+      const int64_t pixels = std::min(results * length, columns.out - begin.x);
+      for (int64_t line = 0; line < results && begin.y + line < rows.out; ++line) {
+        const int64_t row = (now.images[begin.image] * rows.out + begin.y + line) * columns.out + begin.x;
         const int64_t at = row * resultRow + firstColumn * producedBytes;
-        finish(lines[line], added, pixels, needed, now.result + at, resultRow, now.residual.from(at));
+        finish(found + line * lineValues, added, pixels, needed, now.result + at, resultRow, now.residual.from(at));
       }
     }
   }
@@ -459,14 +564,22 @@ private:
   ScratchLayout layout; // from workPlace on, also of `direct`
   bool biased;
   library::Packed bias;
-  size_t magnitudes, weightsPlace;
-  int64_t allBlocks, slots, mostTiles, pixelBytes, placeBytes, panelsAtOnce;
-  size_t placePlace, sumPlace, resultPlace, perSlot, slotPlace;
+  size_t magnitudes;
+  bool arePanelsDivided;
+  int64_t allBlocks = 0, slots, mostTiles, pixelBytes, placeBytes, panelsAtOnce = 0;
+  // From the beginning of the scratch or, as `perSlot`, of a thread's slot: the latter holds sums and results, and
+  // pixels, or weights if panels are divided.
+  size_t slotPlace, perSlot, weightsPlace, pixelPlace, sumPlace, resultPlace;
 };
 
-/// Whether there are enough tiles and channels for the transforms to cost little, and weights are known.
+/// Returns the number of tiles of an image.
+template <class Tile> int64_t tilesOf(const Convolution &c) {
+  return ceilDivide(c.window.axes[0].out, Tile::results) * ceilDivide(c.window.axes[1].out, Tile::results);
+}
+
+/// Whether there are enough channels for the transforms to cost little, and weights are known.
 bool suits(const OpCall &call, const Convolution &c) {
-  constexpr int64_t fewChannels = 32, fewTiles = 24;
+  constexpr int64_t fewChannels = 32;
   const auto isPlain = [](const Axis &axis) {
     return axis.kernel == 3 && axis.stride == 1 && axis.dilation == 1 && axis.low <= 1 && axis.high <= 1;
   };
@@ -474,28 +587,51 @@ bool suits(const OpCall &call, const Convolution &c) {
     const StorageType type = storageType(operand(call, i).dtype);
     return type == StorageType::F32 || type == StorageType::BF16;
   };
-  if (c.window.axes.size() != 2 || !std::ranges::all_of(c.window.axes, isPlain) || !isFloat(0) || !isFloat(1) ||
-      c.window.channels < fewChannels || c.out < fewChannels || !library::constantOperand(call, 1))
-    return false;
-  const int64_t results = c.window.axes[0].out * c.window.axes[1].out,
-                tiles = ceilDivide(c.window.axes[0].out, 2) * ceilDivide(c.window.axes[1].out, 2);
-  // Where tiles reach beyond the image, there may be as many products as without them.
-  return c.window.batch * tiles >= fewTiles && 10 * places * tiles <= 7 * taps * results;
+  return c.window.axes.size() == 2 && std::ranges::all_of(c.window.axes, isPlain) && isFloat(0) && isFloat(1) &&
+         c.window.channels >= fewChannels && c.out >= fewChannels && library::constantOperand(call, 1);
+}
+
+/// Whether there are enough tiles for weights to be transformed, and few enough products: tiles may reach beyond the
+/// image.
+bool suitsSmallTiles(const Convolution &c) {
+  constexpr int64_t few = 12, places = winograd::SmallTile::side * winograd::SmallTile::side;
+  const int64_t tiles = tilesOf<winograd::SmallTile>(c);
+  return c.window.batch * tiles >= few && 10 * places * tiles <= 7 * taps * c.window.axes[0].out * c.window.axes[1].out;
+}
+/// Whether there are fewer products than with small tiles. An image alone decides, for the same bits in any batch.
+bool suitsLargeTiles(const Convolution &c) {
+  constexpr int64_t few = 16, places = winograd::LargeTile::side * winograd::LargeTile::side,
+                    placesOfSmall = winograd::SmallTile::side * winograd::SmallTile::side;
+  const int64_t tiles = tilesOf<winograd::LargeTile>(c);
+  return tiles >= few && 5 * places * tiles <= 4 * placesOfSmall * tilesOf<winograd::SmallTile>(c);
+}
+
+template <class Tile>
+std::unique_ptr<Kernel> make(const OpCall &call, const Convolution &c, DataType produced, float largest,
+                             std::unique_ptr<DirectConvolution> direct) {
+  const std::string activation = activationOf(call);
+  if (storageType(operand(call, 0).dtype) == StorageType::BF16)
+    return std::make_unique<WinogradConvolution<Tile, uint16_t>>(call, c, produced, activation, largest,
+                                                                 std::move(direct));
+  return std::make_unique<WinogradConvolution<Tile, float>>(call, c, produced, activation, largest, std::move(direct));
 }
 
 } // namespace
 
 std::unique_ptr<Kernel> makeWinogradConvolution(const OpCall &call, const Convolution &c, DataType produced,
                                                 std::unique_ptr<DirectConvolution> direct) {
+  using winograd::LargeTile, winograd::SmallTile;
   if (!suits(call, c))
     return direct;
-  const std::optional<float> largest = largestWeight(direct->weightPanels(), c.out, c.window.channels);
-  if (!largest)
-    return direct;
-  const std::string activation = activationOf(call);
-  if (storageType(operand(call, 0).dtype) == StorageType::BF16)
-    return std::make_unique<WinogradConvolution<uint16_t>>(call, c, produced, activation, *largest, std::move(direct));
-  return std::make_unique<WinogradConvolution<float>>(call, c, produced, activation, *largest, std::move(direct));
+  const WeightPanels weights = direct->weightPanels();
+  if (suitsLargeTiles(c))
+    if (const auto largest = largestWeight(weights, c.out, c.window.channels, LargeTile::mostApart);
+        largest && !areMultiples(weights, c.out, c.window.channels, *largest))
+      return make<LargeTile>(call, c, produced, *largest, std::move(direct));
+  if (suitsSmallTiles(c))
+    if (const auto largest = largestWeight(weights, c.out, c.window.channels, SmallTile::mostApart))
+      return make<SmallTile>(call, c, produced, *largest, std::move(direct));
+  return direct;
 }
 
 } // namespace tt::ttnn
