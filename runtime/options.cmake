@@ -19,6 +19,8 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   set(avx2 "-O3;-march=x86-64-v3")
   set(avx512 "${avx2};-mavx512f;-mavx512bw;-mavx512vl;-mprefer-vector-width=512")
   set_source_files_properties(lib/core/panels/avx2.cpp PROPERTIES COMPILE_OPTIONS "${avx2}")
+  set_source_files_properties(lib/core/panels/depthwise_256.cpp PROPERTIES COMPILE_OPTIONS "${avx2}")
+  set_source_files_properties(lib/core/panels/pixels_256.cpp PROPERTIES COMPILE_OPTIONS "${avx2}")
   set_source_files_properties(lib/core/panels/avx512.cpp PROPERTIES COMPILE_OPTIONS "${avx512}")
   set_source_files_properties(lib/core/panels/pairs.cpp PROPERTIES COMPILE_OPTIONS "${avx512};-mavx512bf16")
   set_source_files_properties(lib/core/panels/amx.cpp PROPERTIES COMPILE_OPTIONS "${avx512};-mamx-tile;-mamx-bf16")
@@ -34,7 +36,8 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   set_source_files_properties(
     lib/core/panels/avx2.cpp lib/core/panels/avx512.cpp lib/core/panels/pairs.cpp lib/core/panels/amx.cpp
     lib/core/panels/words_avx2.cpp lib/core/panels/words_avx2_vnni.cpp lib/core/panels/words_avx512.cpp
-    lib/core/panels/words_vnni.cpp lib/core/panels/depthwise_512.cpp lib/core/panels/depthwise_bf16.cpp
-    lib/kernels/exact/tiles_256.cpp lib/kernels/exact/tiles_512.cpp
+    lib/core/panels/words_vnni.cpp lib/core/panels/depthwise_256.cpp lib/core/panels/depthwise_512.cpp
+    lib/core/panels/depthwise_bf16.cpp lib/core/panels/pixels_256.cpp lib/kernels/exact/tiles_256.cpp
+    lib/kernels/exact/tiles_512.cpp
     PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
 endif()

@@ -266,7 +266,7 @@ TEST(Fusion, ResidualsAreAddedToProductsWithTheSameBits) {
   std::mt19937 random(3);
   for (const DataType type : {DataType::Float32, DataType::BFloat16})
     for (const int64_t kernel : {0, 1, 3}) // 0: a product
-      for (const int64_t channels : {33, 64})
+      for (const int64_t channels : {33, 64, kernel == 1 ? 270 : 65})
         for (int variant = 0; variant < 8; ++variant) {
           const int64_t size = 13, pixels = size * size, out = kernel ? 70 : 500;
           const bool onLeft = variant & 1, relu = variant & 2, apart = variant & 4;

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "core/panels/dots.h"
+#include "core/panels/pairs_256.h"
 
 #if defined(__x86_64__)
 
@@ -17,25 +18,6 @@ constexpr int64_t panelColumns = width(Unit::F32);
 //===----------------------------------------------------------------------===//
 // Packing
 //===----------------------------------------------------------------------===//
-
-/// Transposes eight rows of eight values.
-void transpose(__m256 (&r)[8]) {
-  __m256 t[8];
-  for (int i = 0; i < 4; ++i) {
-    t[2 * i] = _mm256_unpacklo_ps(r[2 * i], r[2 * i + 1]);
-    t[2 * i + 1] = _mm256_unpackhi_ps(r[2 * i], r[2 * i + 1]);
-  }
-  __m256 u[8];
-  for (int i = 0; i < 2; ++i)
-    for (int j = 0; j < 2; ++j) {
-      u[4 * i + 2 * j] = _mm256_shuffle_ps(t[4 * i + j], t[4 * i + 2 + j], 0x44);
-      u[4 * i + 2 * j + 1] = _mm256_shuffle_ps(t[4 * i + j], t[4 * i + 2 + j], 0xee);
-    }
-  for (int i = 0; i < 4; ++i) {
-    r[i] = _mm256_permute2f128_ps(u[i], u[i + 4], 0x20);
-    r[i + 4] = _mm256_permute2f128_ps(u[i], u[i + 4], 0x31);
-  }
-}
 
 /// Columns of one panel whose values along k are contiguous.
 void packColumns(const float *from, int64_t column, int64_t k, int64_t columns, float *to) {
@@ -80,13 +62,6 @@ void pack(const std::byte *from, Strides s, int64_t k, int64_t columns, std::byt
 
 // Panels of bf16 values: sixteen columns take 32 bytes, columns i and i + 8 next to each other. Shifted up and masked,
 // the 32 bits of both are columns 0 to 7 and 8 to 15 in f32.
-
-/// Eight values of 16 bits from `low` on, each next to one from `high` on.
-__m256 interleaved(const uint16_t *low, const uint16_t *high) {
-  const __m128i l = _mm_loadu_si128(reinterpret_cast<const __m128i *>(low));
-  const __m128i h = _mm_loadu_si128(reinterpret_cast<const __m128i *>(high));
-  return _mm256_castsi256_ps(_mm256_set_m128i(_mm_unpackhi_epi16(l, h), _mm_unpacklo_epi16(l, h)));
-}
 
 /// Sixteen columns of k rows; fewer may exist.
 void packNarrowColumns(const uint16_t *from, Strides s, int64_t k, int64_t columns, uint16_t *to) {

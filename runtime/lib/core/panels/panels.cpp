@@ -42,6 +42,12 @@ void packNarrow(const std::byte *from, Strides strides, int64_t k, int64_t colum
 }
 void widenNarrow(const std::byte *row, int64_t columns, float *to) { avx2::widenNarrow(row, columns, to); }
 
+void packPixelWeights(const std::byte *from, Strides strides, int64_t k, int64_t columns, std::byte *to,
+                      int64_t nextPanel) {
+  avx2::packPixelWeights(from, strides, k, columns, to, nextPanel);
+}
+void multiplyPixels(const PixelBlock &block) { avx2::multiplyPixels(block); }
+
 void copyRows(Unit unit, const std::byte *from, Strides strides, int64_t k, int64_t rows, std::byte *to) {
   movement(unit).copyRows(from, strides, k, rows, rowsCopied(unit, k), to);
 }
@@ -71,10 +77,14 @@ void dot(Unit unit, const Dots &work) {
     avx2::dotF32(work);
 }
 
-Depthwise findDepthwise(int64_t columns, int64_t stride) {
+DepthwiseFunction findDepthwise(int64_t columns, int64_t stride, int64_t channels) {
   if (units() >= Units::AVX512_BF16)
-    return pairs::findDepthwise(columns, stride);
-  return units() >= Units::AVX512 ? avx512::findDepthwise(columns, stride) : nullptr;
+    return {pairs::findDepthwise(columns, stride)};
+  if (units() >= Units::AVX512)
+    return {avx512::findDepthwise(columns, stride)};
+  if (units() < Units::AVX2 || channels % depthwiseWidth256 != 0)
+    return {};
+  return {avx2::findDepthwise(columns, stride), depthwiseWidth256};
 }
 
 Session::Session(Unit unit, int64_t rows) : tiles(wholeTiles(unit)), narrow(rows < 16) {
@@ -100,12 +110,14 @@ bool takesManyRows(Unit) { return false; }
 bool narrows(Unit) { return false; }
 void packNarrow(const std::byte *, Strides, int64_t, int64_t, std::byte *, int64_t) {}
 void widenNarrow(const std::byte *, int64_t, float *) {}
+void packPixelWeights(const std::byte *, Strides, int64_t, int64_t, std::byte *, int64_t) {}
+void multiplyPixels(const PixelBlock &) {}
 void pack(Unit, const std::byte *, Strides, int64_t, int64_t, std::byte *, int64_t) {}
 void copyRows(Unit, const std::byte *, Strides, int64_t, int64_t, std::byte *) {}
 void joinRow(const RowPart *, int64_t, const Rows &, std::byte *) {}
 void copyPart(const PartialRows &, int64_t, int64_t, std::byte *) {}
 void dot(Unit, const Dots &) {}
-Depthwise findDepthwise(int64_t, int64_t) { return nullptr; }
+DepthwiseFunction findDepthwise(int64_t, int64_t, int64_t) { return {}; }
 Session::Session(Unit, int64_t) : run(nullptr), tiles(false), narrow(false) {}
 Session::~Session() = default;
 void store(Unit, const float *, const Finish &, int64_t, int64_t, std::byte *, int64_t) {}

@@ -10,6 +10,7 @@
 
 #include "core/panels/depthwise.h"
 #include "core/panels/panels.h"
+#include "core/panels/pixels.h"
 
 #if defined(__x86_64__)
 
@@ -30,6 +31,10 @@ void packNarrow(const std::byte *from, Strides strides, int64_t k, int64_t colum
 void widenNarrow(const std::byte *row, int64_t columns, float *to);
 void multiplyF32(const Block &block);
 void dotF32(const Dots &work);
+Depthwise findDepthwise(int64_t columns, int64_t stride);
+void packPixelWeights(const std::byte *from, Strides strides, int64_t k, int64_t columns, std::byte *to,
+                      int64_t nextPanel);
+void multiplyPixels(const PixelBlock &block);
 } // namespace avx2
 
 namespace avx512 {

@@ -310,6 +310,8 @@ std::unique_ptr<Kernel> makePlainConvolution(const OpCall &call, const Convoluti
     return kernelOf([](const Buffers &) {});
   if (c.integers)
     return makeIntegerConvolution(call, c);
+  if (auto kernel = makePixelConvolution(call, c))
+    return kernel;
   if (auto kernel = makePanelConvolution(call, c))
     return kernel;
   if (auto kernel = makeTileConvolution(call, c))

@@ -45,6 +45,8 @@ std::unique_ptr<Kernel> makeIntegerPanelConvolution(const OpCall &call, const Co
 bool usesBf16();
 /// The same in panels, and for as many groups as channels; nullptr if that is not faster than the kernel library.
 std::unique_ptr<Kernel> makePanelConvolution(const OpCall &call, const Convolution &c);
+/// The same of bf16 without a unit for it, of one pixel or few values in a line.
+std::unique_ptr<Kernel> makePixelConvolution(const OpCall &call, const Convolution &c);
 /// The same of bf16 with the matrix unit: of more than one pixel, or with a stride, in planes.
 std::unique_ptr<Kernel> makePlaneConvolution(const OpCall &call, const Convolution &c);
 std::unique_ptr<Kernel> makeTileConvolution(const OpCall &call, const Convolution &c);

@@ -244,9 +244,9 @@ private:
 /// Convolves images of bf16 line by line.
 class DepthwiseLines final : public Kernel {
 public:
-  DepthwiseLines(const OpCall &call, const Convolution &c, panels::Depthwise compute, std::string_view activation)
-      : compute(compute), relu(!activation.empty()), relu6(activation == "relu6"), channels(c.window.channels),
-        batch(c.window.batch), across(c.window.axes.back()), taps(c.window.area()),
+  DepthwiseLines(const OpCall &call, const Convolution &c, panels::DepthwiseFunction lines, std::string_view activation)
+      : compute(lines.compute), width(lines.width), relu(!activation.empty()), relu6(activation == "relu6"),
+        channels(c.window.channels), batch(c.window.batch), across(c.window.axes.back()), taps(c.window.area()),
         vectors((channels + width - 1) / width), biased(optionalOperand(call, 2) != nullptr) {
     if (c.window.axes.size() == 2)
       down = c.window.axes.front();
@@ -300,8 +300,6 @@ public:
   }
 
 private:
-  static constexpr int64_t width = panels::depthwiseWidth;
-
   /// Values [channels, count] as [vector, count, width], even channels first, with zeros for those that do not exist.
   void order(const std::byte *from, int64_t count, std::byte *to) const {
     const auto *values = reinterpret_cast<const float *>(from);
@@ -315,6 +313,7 @@ private:
   }
 
   panels::Depthwise compute;
+  int64_t width;
   bool relu, relu6;
   int64_t channels, batch;
   Axis down{1, 1, 1, 1, 0, 0, 1}, across; // of sequences, the first has one element
@@ -339,8 +338,8 @@ std::unique_ptr<Kernel> makeDepthwiseConvolution(const OpCall &call, const Convo
   const Axis &across = c.window.axes.back();
   if (produced == DataType::BFloat16 && across.dilation == 1 &&
       (activation.empty() || activation == "relu" || activation == "relu6"))
-    if (const panels::Depthwise compute = panels::findDepthwise(across.kernel, across.stride))
-      return withEpilogue(call, std::make_unique<DepthwiseLines>(call, c, compute, activation), produced, {});
+    if (const auto lines = panels::findDepthwise(across.kernel, across.stride, c.out); lines.compute)
+      return withEpilogue(call, std::make_unique<DepthwiseLines>(call, c, lines, activation), produced, {});
   if (usesBf16() || c.out % vector != 0 || c.window.area() > mostTaps)
     return nullptr;
   return withEpilogue(call, std::make_unique<DepthwiseConvolution>(call, c, produced, activation), produced, {});
