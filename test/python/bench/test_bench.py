@@ -22,6 +22,8 @@ import torch
 ROOT = Path(__file__).resolve().parents[3]
 sys.path.append(str(ROOT))
 
+from forked import forked_output_of  # noqa: E402
+
 from bench import comparing, harness, kernels, models, peers, report  # noqa: E402
 from bench.frontends import starting, torch_models  # noqa: E402
 from bench.harness import Absent, Measure, Profile, Result, Settings  # noqa: E402
@@ -313,6 +315,7 @@ def test_a_model_by_torch_compile() -> None:
 
 
 def test_first_results_of_new_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(starting, "output_of", forked_output_of)
     monkeypatch.setattr(starting, "RUNS", 1)
     monkeypatch.setattr(starting, "LAYERS", 2)
     monkeypatch.setattr(starting, "SIZE", 64)

@@ -13,6 +13,8 @@ import torch
 ROOT = Path(__file__).resolve().parents[3]
 sys.path.append(str(ROOT))
 
+from forked import forked_output_of  # noqa: E402
+
 from bench.frontends import text  # noqa: E402
 from bench.frontends.text_child import make, mapped_model  # noqa: E402
 from bench.harness import Measure, Result, Settings  # noqa: E402
@@ -38,8 +40,10 @@ def test_weights_are_those_of_the_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-def test_both_sides_write() -> None:
-    outcomes = list(text.benchmark("small", SMALL, Settings(peers=(EAGER,))))
+def test_both_sides_write(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(text, "output_of", forked_output_of)
+    monkeypatch.setattr(text, "TOKENS", 6)
+    outcomes = list(text.benchmark("small", {**SMALL, "num_hidden_layers": 1}, Settings(peers=(EAGER,))))
     assert [type(outcome) for outcome in outcomes] == [Result, Measure, Measure]
     result, ours, theirs = outcomes
     assert isinstance(result, Result) and result.peer == EAGER and result.ratio is not None
@@ -47,6 +51,7 @@ def test_both_sides_write() -> None:
     assert isinstance(theirs, Measure) and theirs.name == f"small, {EAGER}, peak memory"
 
 
-def test_a_side_that_fails_says_why(tmp_path: Path) -> None:
+def test_a_side_that_fails_says_why(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(text, "output_of", forked_output_of)
     with pytest.raises(RuntimeError, match="weights"):
         text.in_process("ours", json.dumps(SMALL), str(tmp_path / "weights"), "2")
