@@ -14,7 +14,6 @@ Functions are generated from the table of the runtime's ops; see help(ttnn.softm
 compiled program. docs/ttnn.md describes the package.
 """
 
-import difflib as _difflib
 import sys as _sys
 
 from _ttmlir_runtime import DeviceError, Error, OpError, OutOfMemoryError
@@ -345,6 +344,10 @@ _place_modules(_sys.modules[__name__])
 
 
 def __getattr__(name: str) -> object:
-    near = _difflib.get_close_matches(name, __all__, n=3, cutoff=0.5)
-    hint = f"; did you mean {' or '.join(near)}?" if near and not name.startswith("_") else ""
+    hint = ""
+    if not name.startswith("_"):  # Python and tools look for __wrapped__ and others in each module
+        import difflib
+
+        near = difflib.get_close_matches(name, __all__, n=3, cutoff=0.5)
+        hint = f"; did you mean {' or '.join(near)}?" if near else ""
     raise AttributeError(f"module 'ttnn' has no attribute {name!r}{hint}")
