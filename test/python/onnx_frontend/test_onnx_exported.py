@@ -201,6 +201,10 @@ CANNOT = {("GPT-2", OLD), ("Llama", OLD), ("Falcon", NEWEST)} | {
 GRAPHS = {row.architecture: name for name, row in reversed(torch_zoo.MODELS.items())}
 
 
+# Fifty convolutions, for whose open sizes the new exporter takes ten seconds. Their kinds are in the other models.
+DEEP = {"MobileNetV2"}
+
+
 def model_cases() -> Iterator[Any]:
     """Each graph runs with open sizes of one exporter, and static of another, by turns; --slow runs all models.
 
@@ -210,6 +214,8 @@ def model_cases() -> Iterator[Any]:
         is_first = GRAPHS[torch_zoo.MODELS[name].architecture] == name
         able = [exporter for exporter in (OLD, NEW, NEWEST) if (name, exporter) not in CANNOT]
         static, opened = able[place % len(able)], able[(place + 1) % len(able)]
+        if name in DEEP:
+            static, opened = NEWEST, OLD
         for exporter in (OLD, NEW, NEWEST):
             for is_open in (False, True):
                 runs = exporter == (opened if is_open else static) or (is_open and exporter not in able)
@@ -226,7 +232,7 @@ ONE_LAYER = {"num_hidden_layers": 1, "n_layer": 1, "n_layers": 1}
 @pytest.mark.parametrize(("name", "exporter", "is_open"), list(model_cases()))
 def test_the_nineteen_models(name: str, exporter: str, is_open: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     row = torch_zoo.MODELS[name]
-    if is_open and exporter != OLD and not row.architecture.startswith("Albert"):  # its layers share their weights
+    if is_open and exporter != OLD and row.architecture != "AlbertForMaskedLM":  # its layers share their weights
         small = {key: ONE_LAYER.get(key, value) for key, value in row.small.items()}
         monkeypatch.setitem(torch_zoo.MODELS, name, replace(row, small=small))
     torch.manual_seed(0)
