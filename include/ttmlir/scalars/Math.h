@@ -225,30 +225,6 @@ TT_INLINE float sigmoid(float x) {
   const float e = exp(-std::fabs(x)); // never overflows
   return (x < 0.0f ? e : 1.0f) / (1.0f + e);
 }
-// For results that are rounded to bf16, of operands in bf16: the error is that of the rounding, below 0.502 ulp of
-// bf16.
-
-// 2^f for |f| <= 1/2, relative error 2.6e-6.
-constexpr float shortPowers[] = {0x1.ffffe8p-1f, 0x1.62e0dcp-1f, 0x1.ec06dap-3f, 0x1.ca1440p-5f, 0x1.3997d6p-7f};
-/// 2^(factor * x + exponent), an integer, for results that are normal f32.
-template <int exponent> TT_INLINE float powerShort(float x, float factor) {
-  constexpr float shift = 0x1.8p23f + static_cast<float>(127 + exponent); // the low bits are the exponent field
-  const float t = x * factor + shift;
-  const float f = x * factor - (t - shift);
-  return horner(f, shortPowers) * std::bit_cast<float>(std::bit_cast<uint32_t>(t) << 23);
-}
-TT_INLINE float expShort(float x) {
-  float c = x < -170.0f ? -170.0f : x;
-  c = c > 170.0f ? 170.0f : c;
-  const float root = powerShort<0>(c, 0.5f * 1.44269504f); // never overflows
-  return root * root;
-}
-TT_INLINE float sigmoidShort(float x) {
-  float c = x < -93.2f ? -93.2f : x; // rounds to 0
-  c = c > 80.0f ? 80.0f : c;
-  constexpr float one = 0x1p-8f; // e^-x overflows before the result is 0
-  return one / (one + powerShort<-8>(c, -1.44269504f));
-}
 /// 2.5 ulp for results that are normal f32.
 TT_INLINE float silu(float x) { return x * sigmoid(x); }
 /// 1.3 ulp
@@ -259,6 +235,56 @@ TT_INLINE float tanh(float x) {
   const float small = a + a * s * horner(s, series);
   const float large = 1.0f - 2.0f / (exp(2.0f * a) + 1.0f);
   return std::copysign(a < 0.625f ? small : large, x);
+}
+
+//===----------------------------------------------------------------------===//
+// For results that are rounded to bf16, of operands in bf16: the error is that of the rounding, below 0.51 ulp of bf16.
+//===----------------------------------------------------------------------===//
+
+struct ShortPower {
+  float f;     // -1/2 <= f <= 1/2
+  float scale; // 2^n
+};
+/// 2^(factor * x + exponent) = 2^f * scale, if it is a normal f32.
+template <int exponent> TT_INLINE ShortPower splitPower(float x, float factor) {
+  constexpr float shift = 0x1.8p23f + static_cast<float>(127 + exponent); // the low bits are the exponent field
+  const float t = x * factor + shift;
+  return {x * factor - (t - shift), std::bit_cast<float>(std::bit_cast<uint32_t>(t) << 23)};
+}
+/// 2^f, relative error 2.6e-6.
+TT_INLINE float shortPower(float f) {
+  constexpr float series[] = {0x1.ffffe8p-1f, 0x1.62e0dcp-1f, 0x1.ec06dap-3f, 0x1.ca1440p-5f, 0x1.3997d6p-7f};
+  return horner(f, series);
+}
+TT_INLINE float expShort(float x) {
+  float c = x < -170.0f ? -170.0f : x;
+  c = c > 170.0f ? 170.0f : c;
+  const ShortPower power = splitPower<0>(c, 0.5f * 1.44269504f);
+  const float root = shortPower(power.f) * power.scale; // never overflows
+  return root * root;
+}
+TT_INLINE float sigmoidShort(float x) {
+  float c = x < -93.2f ? -93.2f : x; // rounds to 0
+  c = c > 80.0f ? 80.0f : c;
+  constexpr float one = 0x1p-8f; // e^-x overflows before the result is 0
+  const ShortPower power = splitPower<-8>(c, -1.44269504f);
+  return one / (one + shortPower(power.f) * power.scale);
+}
+TT_INLINE float siluShort(float x) {
+  const float c = x > 76.0f ? 76.0f : x;
+  constexpr float one = 0x1p-16f;
+  const ShortPower power = splitPower<-16>(c, -1.44269504f);
+  const float y = one / (one + shortPower(power.f) * power.scale);
+  return x * (x < -97.6f ? 0.0f : y); // rounds to 0; NaN for -Inf
+}
+TT_INLINE float tanhShort(float x) {
+  constexpr float series[] = {0x1.62e2d6p-1f, 0x1.ebff08p-3f, 0x1.c96b48p-5f, 0x1.3b2a90p-7f}; // (2^f - 1) / f
+  float a = std::fabs(x);
+  a = a > 20.0f ? 20.0f : a;
+  const ShortPower power = splitPower<0>(a, 2.0f * 1.44269504f);
+  // e^(2a) - 1; no cancellation where the scale is 1
+  const float y = (power.scale - 1.0f) + power.f * horner(power.f, series) * power.scale;
+  return std::copysign(y / (y + 2.0f), x);
 }
 
 // 0.5 ulp each: computed in double, rounded once.
