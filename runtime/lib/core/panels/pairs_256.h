@@ -57,20 +57,24 @@ struct Pair {
   _mm256_storeu_si256(reinterpret_cast<__m256i *>(to), values);
 }
 
-/// The bits of f32 whose upper halves are the values in bf16: to nearest, ties to even. Wrong for NaN.
-[[gnu::always_inline]] inline __m256i roundedNumbers(__m256 x) {
-  const __m256i bits = _mm256_castps_si256(x);
-  const __m256i odd = _mm256_and_si256(_mm256_srli_epi32(bits, 16), _mm256_set1_epi32(1));
-  return _mm256_add_epi32(_mm256_add_epi32(bits, _mm256_set1_epi32(0x7fff)), odd);
+/// The values in bf16: to nearest, ties to even. Wrong for NaN.
+[[gnu::always_inline]] inline __m256i roundedNumbers(Pair x) {
+  const __m256i even = _mm256_castps_si256(x.even), odd = _mm256_castps_si256(x.odd);
+  const __m256i high = _mm256_blend_epi16(_mm256_srli_epi32(even, 16), odd, 0xaa);
+  const __m256i low = _mm256_blend_epi16(even, _mm256_slli_epi32(odd, 16), 0xaa);
+  // The upper half grows by the first bit of the lower one, from which 1 is taken before if the upper half is even.
+  const __m256i more = _mm256_subs_epu16(low, _mm256_andnot_si256(high, _mm256_set1_epi16(1)));
+  return _mm256_add_epi16(high, _mm256_srli_epi16(more, 15));
 }
 /// The same, where NaN stays NaN.
-[[gnu::always_inline]] inline __m256i roundedAll(__m256 x) {
-  const __m256 quiet = _mm256_or_ps(x, _mm256_castsi256_ps(_mm256_set1_epi32(0x400000)));
-  const __m256 isNaN = _mm256_cmp_ps(x, x, _CMP_UNORD_Q);
-  return _mm256_castps_si256(_mm256_blendv_ps(_mm256_castsi256_ps(roundedNumbers(x)), quiet, isNaN));
-}
-[[gnu::always_inline]] inline __m256i joined(__m256i even, __m256i odd) {
-  return _mm256_blend_epi16(_mm256_srli_epi32(even, 16), odd, 0xaa);
+[[gnu::always_inline]] inline __m256i roundedAll(Pair x) {
+  const auto quiet = [](__m256 y) __attribute__((always_inline)) {
+    const __m256 bit = _mm256_castsi256_ps(_mm256_set1_epi32(0x400000)), isNaN = _mm256_cmp_ps(y, y, _CMP_UNORD_Q);
+    // Without what rounding would carry.
+    const __m256 bits = _mm256_and_ps(_mm256_or_ps(y, bit), _mm256_castsi256_ps(_mm256_set1_epi32(-0x10000)));
+    return _mm256_blendv_ps(y, bits, isNaN);
+  };
+  return roundedNumbers({quiet(x.even), quiet(x.odd)});
 }
 
 /// NaN stays NaN: max and min return their second operand then. A sum of zeros is 0.
@@ -89,7 +93,7 @@ inline __m256i finishAny(Pair x, Bounds bounds) {
     x = {reluOfAll(x.even), reluOfAll(x.odd)};
   if (bounds.relu6)
     x = {_mm256_min_ps(_mm256_set1_ps(6), x.even), _mm256_min_ps(_mm256_set1_ps(6), x.odd)};
-  return joined(roundedAll(x.even), roundedAll(x.odd));
+  return roundedAll(x);
 }
 
 /// Applies an activation to `count` pairs and rounds them; store(i, values) gets each. One branch decides whether there
@@ -115,8 +119,7 @@ template <int count, class Store>
   const __m256i most = _mm256_set1_epi16(bounds.relu6 ? 0x40c0 : 0x7fff);
 #pragma clang loop unroll(full)
   for (int i = 0; i < count; ++i) {
-    const __m256i values = joined(roundedNumbers(sums[i].even), roundedNumbers(sums[i].odd));
-    store(i, _mm256_min_epi16(_mm256_max_epi16(values, least), most));
+    store(i, _mm256_min_epi16(_mm256_max_epi16(roundedNumbers(sums[i]), least), most));
   }
 }
 
