@@ -274,6 +274,32 @@ TEST(Convolution, NaNPassesActivations) {
         }
 }
 
+TEST(Convolution, RoundsToTheNearestAndTiesToEven) {
+  // Each result is one product of 16 bits; a few are between two values of bf16. Single pixels, and a group per
+  // channel.
+  for (const auto &[kernel, groups] : {std::pair{1, 1}, {3, 16}}) {
+    const int64_t k = kernel;
+    const Case c{{16, 16}, {k, k}, {1, 1}, {1, 1}, {k / 2, k / 2}, 1, 16, 16, groups};
+    Value x(bf16, c.images(c.sizes, c.in)), w(bf16, c.filter());
+    for (size_t i = 0; i < x.size(); ++i)
+      x.set(i, (i / 16 % 2 ? -1 : 1) * (1 + static_cast<double>(i / 32) / 128));
+    const auto taps = static_cast<size_t>(k * k);
+    for (size_t channel = 0; channel < 16; ++channel)
+      w.set(groups > 1 ? channel * taps + taps / 2 : channel * 17, 1 + static_cast<double>(1 + 2 * channel) / 128);
+    Value expected(bf16, x.spec.shape);
+    int ties = 0;
+    for (size_t i = 0; i < x.size(); ++i) {
+      const double product = x.get(i) * (1 + static_cast<double>(1 + 2 * (i % 16)) / 128);
+      const double steps = std::fabs(product) * (std::fabs(product) < 2 ? 128 : 64), rest = steps - std::floor(steps);
+      ties += rest == 0.5;
+      const double whole = std::floor(steps) + (rest > 0.5 || (rest == 0.5 && std::fmod(std::floor(steps), 2) == 1));
+      expected.set(i, std::copysign(whole / (std::fabs(product) < 2 ? 128 : 64), product));
+    }
+    EXPECT_GT(ties, 10);
+    expectEqual(run(c.name(), {&x, &w}, bf16, expected.spec.shape, c.attributes()), expected.values());
+  }
+}
+
 TEST(Convolution, NaNReachesOnlyWindowsThatHoldIt) {
   // In the first and the last channel of some pixels; numbers of channels are those around pairs, vectors and blocks.
   for (const int64_t channels : {1, 2, 3, 17, 33, 65})
