@@ -66,14 +66,17 @@ public:
       : weights(weights), first(weights.values + panel * taps * channels * rowBytes()), apart(channels * rowBytes()) {}
 
   const float *const *of(int64_t channel, int64_t count = 1) {
+    const int64_t bytes = count * rowBytes();
     for (int64_t t = 0; t < taps; ++t) {
-      const std::byte *row = first + t * apart + channel * rowBytes();
-      rows[t] = reinterpret_cast<const float *>(row);
-      if (weights.narrow) {
-        for (int64_t c = 0; c < count; ++c)
-          panels::widenNarrow(row + c * rowBytes(), weights.columns, widened[t] + c * weights.columns);
-        rows[t] = widened[t];
-      }
+      const std::byte *const from = first + t * apart + channel * rowBytes();
+      rows[t] = reinterpret_cast<const float *>(from);
+      if (!weights.narrow)
+        continue;
+      for (int64_t c = 0; c < count; ++c)
+        panels::widenNarrow(from + c * rowBytes(), weights.columns, widened[t] + c * weights.columns);
+      rows[t] = widened[t];
+      for (int64_t line = 0; line < bytes; line += 64)
+        __builtin_prefetch(from + bytes + line); // of the next channels
     }
     return rows;
   }
