@@ -17,12 +17,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import python_process
 import torch
 
 ROOT = Path(__file__).resolve().parents[3]
 sys.path.append(str(ROOT))
 
-from forked import forked_output_of  # noqa: E402
+from forked import IMPORTS, forked_output_of  # noqa: E402
 
 from bench import comparing, harness, kernels, models, peers, report  # noqa: E402
 from bench.frontends import starting, torch_models  # noqa: E402
@@ -41,6 +42,11 @@ def bench(*arguments: str, **environment: str) -> subprocess.CompletedProcess[st
         env={**os.environ, **environment},
         check=False,
     )
+
+
+def forked_bench(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """Saves the import of PyTorch; the process is larger than one of its own, which peaks of memory show."""
+    return python_process.run(["-m", "bench", *arguments], IMPORTS, cwd=ROOT)
 
 
 def test_alternates() -> None:
@@ -162,7 +168,7 @@ def test_plot(tmp_path: Path) -> None:
 
 @pytest.mark.long
 def test_command_line(tmp_path: Path) -> None:
-    done = bench("--only", "digits, batch 1", "--peers", EAGER, "--seconds", "0.02", "--output", str(tmp_path))
+    done = forked_bench("--only", "digits, batch 1", "--peers", EAGER, "--seconds", "0.02", "--output", str(tmp_path))
     assert done.returncode == 0, done.stderr
     assert "digits, batch 1" in done.stdout and EAGER in done.stdout
     names = {(line["name"], line["dtype"]) for line in json.loads((tmp_path / "results.json").read_text())}
@@ -285,13 +291,13 @@ def test_ctrl_c_says_how_to_go_on(tmp_path: Path) -> None:
     ],
 )
 def test_wrong_arguments(arguments: list[str], code: int, text: str) -> None:
-    done = bench(*arguments)
+    done = forked_bench(*arguments)
     assert done.returncode == code and text in done.stderr
 
 
 @pytest.mark.long
 def test_every_benchmark_has_one_name() -> None:
-    listed = bench("--list").stdout.splitlines()
+    listed = forked_bench("--list").stdout.splitlines()
     assert len(listed) == len(set(listed)) and {"bert-base", "compile bert", "load bert-base"} <= set(listed)
 
 
