@@ -13,7 +13,6 @@ import pytest
 import torch
 from modules import Product, read
 from pybuda import optimizers
-from sklearn.datasets import load_digits
 
 pytestmark = pytest.mark.usefixtures("float32")
 W = torch.linspace(-1, 1, 12).reshape(4, 3)
@@ -178,6 +177,8 @@ def test_losses_are_those_of_pytorch_over_a_hundred_steps(
 @pytest.mark.parametrize("data_format", ["Float32", "Float16_b", "Bfp8_b"])
 def test_digits_are_learned_as_by_pytorch(data_format: str) -> None:
     """Within a point of PyTorch's accuracy in f32."""
+    from sklearn.datasets import load_digits  # 1 s, in each process that lists the tests
+
     digits = load_digits()
     images, classes = torch.tensor(digits.data, dtype=torch.float32) / 16, torch.tensor(digits.target)
     batches = [(images[i : i + 64], classes[i : i + 64]) for i in range(0, 1280, 64)] * 15
