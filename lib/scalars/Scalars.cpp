@@ -33,7 +33,7 @@ struct MakeFunction {
                                 std::string_view = {}) const {
     return {name,
             n,
-            precision != Precision::Approximated,
+            precision == Precision::Exact || precision == Precision::Kept,
             attribute.empty(),
             domain,
             function<F, float, n>(),

@@ -73,11 +73,13 @@ template <class T> TT_INLINE T relu(T x) { return (x < 0 ? T(0) : x) + T(0); }
 template <class T> TT_INLINE T relu6(T x) { return relu(x > 6 ? T(6) : x); }
 /// minimum(maximum(x, low), high) in fewer steps, for bounds that are constant in a loop.
 TT_INLINE float clamp(float x, float low, float high) {
-  // -0 + 0 is 0, and x + -0 is x. Below a bound of -0, every result has the sign. NaN keeps its own sign.
-  const float above = low != low || high != high ? low + high : low == 0 && 1.0f / low > 0.0f ? 0.0f : -0.0f;
+  // -0 + 0 is 0, and x + -0 is x. Below a bound of -0, every result has the sign. NaN keeps its own sign. A bound of
+  // NaN is the result: of a sum of two NaNs, compilers may return either.
+  const float above = low == 0 && 1.0f / low > 0.0f ? 0.0f : -0.0f;
   const uint32_t below = high == 0 && 1.0f / high < 0.0f ? 0x80000000 : 0;
   const float least = (x < low ? low : x) + above;
-  return std::bit_cast<float>(std::bit_cast<uint32_t>(least > high ? high : least) | below);
+  const float result = std::bit_cast<float>(std::bit_cast<uint32_t>(least > high ? high : least) | below);
+  return low != low ? low : high != high ? high : result;
 }
 
 //===----------------------------------------------------------------------===//
@@ -222,7 +224,7 @@ TT_INLINE float exp(float x) {
 }
 /// 2.1 ulp for results that are normal f32.
 TT_INLINE float sigmoid(float x) {
-  const float e = exp(-std::fabs(x)); // never overflows
+  const float e = exp(x > 0.0f ? -x : x); // never overflows; NaN keeps its sign
   return (x < 0.0f ? e : 1.0f) / (1.0f + e);
 }
 /// 2.5 ulp for results that are normal f32.
@@ -238,7 +240,8 @@ TT_INLINE float tanh(float x) {
 }
 
 //===----------------------------------------------------------------------===//
-// For results that are rounded to bf16, of operands in bf16: the error is that of the rounding, below 0.51 ulp of bf16.
+// For results that are rounded to bf16, of operands in bf16. The coefficients were searched so that for each of the
+// 65,536 operands, the rounded result is that of the function above (ChainTest.cpp).
 //===----------------------------------------------------------------------===//
 
 struct ShortPower {
@@ -251,9 +254,9 @@ template <int exponent> TT_INLINE ShortPower splitPower(float x, float factor) {
   const float t = x * factor + shift;
   return {x * factor - (t - shift), std::bit_cast<float>(std::bit_cast<uint32_t>(t) << 23)};
 }
-/// 2^f, relative error 2.6e-6.
+/// 2^f, relative error below 4e-6.
 TT_INLINE float shortPower(float f) {
-  constexpr float series[] = {0x1.ffffe8p-1f, 0x1.62e0dcp-1f, 0x1.ec06dap-3f, 0x1.ca1440p-5f, 0x1.3997d6p-7f};
+  constexpr float series[] = {1.0f, 0x1.62e0dcp-1f, 0x1.ec06dap-3f, 0x1.ca1440p-5f, 0x1.3997d6p-7f};
   return horner(f, series);
 }
 TT_INLINE float expShort(float x) {
@@ -273,12 +276,13 @@ TT_INLINE float sigmoidShort(float x) {
 TT_INLINE float siluShort(float x) {
   const float c = x > 76.0f ? 76.0f : x;
   constexpr float one = 0x1p-16f;
+  constexpr float series[] = {1.0f, 0x1.62e11ep-1f, 0x1.ec06a4p-3f, 0x1.c9babp-5f, 0x1.357b6cp-7f}; // 2^f
   const ShortPower power = splitPower<-16>(c, -1.44269504f);
-  const float y = one / (one + shortPower(power.f) * power.scale);
+  const float y = one / (one + horner(power.f, series) * power.scale);
   return x * (x < -97.6f ? 0.0f : y); // rounds to 0; NaN for -Inf
 }
 TT_INLINE float tanhShort(float x) {
-  constexpr float series[] = {0x1.62e2d6p-1f, 0x1.ebff08p-3f, 0x1.c96b48p-5f, 0x1.3b2a90p-7f}; // (2^f - 1) / f
+  constexpr float series[] = {0x1.62e2d6p-1f, 0x1.ebf49ep-3f, 0x1.c8f23cp-5f, 0x1.3b2a9p-7f}; // (2^f - 1) / f
   float a = std::fabs(x);
   a = a > 20.0f ? 20.0f : a;
   const ShortPower power = splitPower<0>(a, 2.0f * 1.44269504f);

@@ -48,10 +48,6 @@ public:
       integer = integer && ttnn::isInteger(ins[k]->dtype);
     if (!integer && !row.f)
       run.fail(function, "takes integers, and a register tile holds floats");
-    // Registers of 16 bits hold the results of TTNN's ops in bf16, whose functions may differ from those in f32.
-    const bool isBf16 =
-        run.holdsBf16() && std::ranges::all_of(ins, [](const Dst::Tile *in) { return ttnn::isFloat(in->dtype); });
-    compute = isBf16 && row.rounded ? row.rounded : row.f;
   }
 
   DataType operator()(Dst::Tile &out, const Scalars &scalars) const {
@@ -77,7 +73,7 @@ private:
       for (size_t j = 0; j < piece; ++j)
         buffers[k][j] = select && k == 0 ? (values[j] != 0 ? 1.0f : 0.0f) : static_cast<float>(values[j]);
     }
-    compute(at, out.f + i, piece, scalars);
+    row.f(at, out.f + i, piece, scalars);
   }
 
   void integers(size_t i, DataType type, Dst::Tile &out, const Scalars &scalars) const {
@@ -100,7 +96,6 @@ private:
   const std::span<const Dst::Tile *const> ins;
   const bool select;
   bool integer;
-  ttnn::Run<float> compute;
 };
 
 const ElementwiseRow &rowOf(std::string_view name) {

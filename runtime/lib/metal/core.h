@@ -218,8 +218,6 @@ public:
   KernelRun(Core &core, const Kernel &kernel, std::span<const uint32_t> arguments, void (*entry)(), bool recorded);
 
   [[noreturn]] void fail(std::string_view function, const std::string &what) const;
-  /// Whether floats in registers are numbers of bf16, rounded to even: 16 bits, without `exact`.
-  bool holdsBf16() const { return !exact && !dst->isF32; }
   uint32_t argument(uint32_t index) const;
   uint32_t commonArgument(uint32_t index) const;
 

@@ -9,8 +9,11 @@ namespace tt::ttnn {
 
 bool isChainable(const Kernel &kernel) {
   const auto *elementwise = dynamic_cast<const ElementwiseKernel *>(&kernel);
-  // Rows of a block format that end within a group are divided at their ends only.
-  return elementwise && elementwise->unit <= sim::blockGroup && elementwise->total > 0;
+  if (!elementwise || elementwise->total == 0)
+    return false;
+  // Rows of a block format that end within a group have groups of their own. Other links may have other rows.
+  const bool hasGroups = sim::isBlockFormat(elementwise->stages.front().spec.dtype);
+  return elementwise->unit == (hasGroups ? sim::blockGroup : 1);
 }
 
 size_t chainElements(const Kernel &kernel) { return dynamic_cast<const ElementwiseKernel &>(kernel).total; }

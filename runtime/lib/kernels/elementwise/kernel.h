@@ -21,7 +21,7 @@ public:
     }
     chunk = slotBytes / (integer ? sizeof(int64_t) : sizeof(float));
     assignSlots();
-    if (unit == 1 && Steps::fit(stages))
+    if (Steps::fit(stages))
       steps = Steps(stages);
     else if (stages.size() > 1)
       findStreams();

@@ -10,7 +10,9 @@ namespace tt::ttnn {
 bool Steps::fit(const std::vector<Stage> &stages) {
   size_t calls = 0;
   for (const Stage &stage : stages) {
-    if (stage.i || std::ranges::any_of(stage.operands, [](const Operand &o) { return o.access == Access::Broadcast; }))
+    // Block formats are stored row by row, or groups of a row would be those of others.
+    if (stage.i || sim::isBlockFormat(stage.spec.dtype) ||
+        std::ranges::any_of(stage.operands, [](const Operand &o) { return o.access == Access::Broadcast; }))
       return false;
     calls += stage.operands.size() + 3; // loads, the op, and two of a store and a rounding
   }
