@@ -43,8 +43,9 @@ def no_handler(_: logging.Handler) -> None:
     return None
 
 
-# PyTorch writes each graph, guard and symbol as text, with the stack, for the handlers of this logger. It has none of
-# its own, but pytest adds one to each logger that does not propagate: an eighth of the time of an export.
+# PyTorch writes each graph, guard and symbol as text, with the stack, for the handlers of this logger: an eighth of the
+# time of an export. pytest adds one to each logger that does not propagate, and PyTorch one for TORCH_TRACE, which has
+# no effect in tests.
 logging.getLogger("torch.__trace").addHandler = no_handler  # type: ignore[method-assign]
 
 

@@ -18,6 +18,7 @@ from forked import forked_output_of  # noqa: E402
 from bench.frontends import text  # noqa: E402
 from bench.frontends.text_child import make, mapped_model  # noqa: E402
 from bench.harness import Measure, Result, Settings  # noqa: E402
+from bench.isolated import output_of  # noqa: E402
 from bench.names import EAGER  # noqa: E402
 
 SMALL = {
@@ -51,7 +52,8 @@ def test_both_sides_write(monkeypatch: pytest.MonkeyPatch) -> None:
     assert isinstance(theirs, Measure) and theirs.name == f"small, {EAGER}, peak memory"
 
 
-def test_a_side_that_fails_says_why(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(text, "output_of", forked_output_of)
-    with pytest.raises(RuntimeError, match="weights"):
-        text.in_process("ours", json.dumps(SMALL), str(tmp_path / "weights"), "2")
+def test_a_side_that_fails_says_why() -> None:
+    with pytest.raises(RuntimeError, match=r"^no weights$"):
+        output_of([sys.executable, "-c", "raise SystemExit('first\\nno weights')"])
+    with pytest.raises(RuntimeError, match=r"^ended with 3$"):
+        output_of([sys.executable, "-c", "raise SystemExit(3)"])

@@ -201,10 +201,6 @@ CANNOT = {("GPT-2", OLD), ("Llama", OLD), ("Falcon", NEWEST)} | {
 GRAPHS = {row.architecture: name for name, row in reversed(torch_zoo.MODELS.items())}
 
 
-# Fifty convolutions, for whose open sizes the new exporter takes ten seconds. Their kinds are in the other models.
-DEEP = {"MobileNetV2"}
-
-
 def model_cases() -> Iterator[Any]:
     """Each graph runs with open sizes of one exporter, and static of another, by turns; --slow runs all models.
 
@@ -214,8 +210,6 @@ def model_cases() -> Iterator[Any]:
         is_first = GRAPHS[torch_zoo.MODELS[name].architecture] == name
         able = [exporter for exporter in (OLD, NEW, NEWEST) if (name, exporter) not in CANNOT]
         static, opened = able[place % len(able)], able[(place + 1) % len(able)]
-        if name in DEEP:
-            static, opened = NEWEST, OLD
         for exporter in (OLD, NEW, NEWEST):
             for is_open in (False, True):
                 runs = exporter == (opened if is_open else static) or (is_open and exporter not in able)

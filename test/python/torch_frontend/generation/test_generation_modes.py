@@ -234,15 +234,10 @@ ROWS = {
 }
 
 
-# Ways that call a model with the same sizes, so that its graphs are the same: they run one after the other with one
-# compiled model, which the first one compiles. Tracing its layers takes most of the time of each.
-TOGETHER = (("processors", "stopping", "streamer", "goes-on"), ("padded-left", "padded-right"))
-ALONE = [(name,) for name in ROWS if not any(name in names for names in TOGETHER)]
-
-
-def both(row: Row, model: Any, compiled: Any) -> tuple[list[torch.Tensor], list[torch.Tensor], list[Any]]:
+def both(row: Row, tokens: int = TOKENS) -> tuple[list[torch.Tensor], list[torch.Tensor], list[Any]]:
     """Returns the results of PyTorch and of the chip, and the reports of the latter."""
-    arguments = row.inputs() | {"max_new_tokens": TOKENS, "do_sample": False} | row.more
+    model = model_of(row.model)
+    arguments = row.inputs() | {"max_new_tokens": tokens, "do_sample": False} | row.more
     torch.manual_seed(3)
     want = whole(row.run(model, copy.deepcopy(arguments)))
     state = torch.get_rng_state()
@@ -251,45 +246,29 @@ def both(row: Row, model: Any, compiled: Any) -> tuple[list[torch.Tensor], list[
         arguments["compile_config"]._compile_all_devices = True
     else:
         arguments["disable_compile"] = True
-    torch.manual_seed(3)
-    with record() as reports:
-        got = whole(row.run(compiled, copy.deepcopy(arguments)))
-    assert torch.equal(torch.get_rng_state(), state), "draws"
-    return want, got, reports
-
-
-def compiled_model(row: Row) -> Any:
-    model = model_of(row.model)
     if row.how == "forward":
         model.forward = torch.compile(model.forward, backend="tt", dynamic=row.dynamic)
     elif row.how == "module":
         model.compile(backend="tt")
-    return model
+    torch.manual_seed(3)
+    with record() as reports:
+        got = whole(row.run(model, copy.deepcopy(arguments)))
+    assert torch.equal(torch.get_rng_state(), state), "draws"
+    return want, got, reports
 
 
 @pytest.mark.long
 @pytest.mark.parametrize(
-    "names",
-    [
-        pytest.param(names, marks=[pytest.mark.slow] if ROWS[names[0]].slow else [], id=", ".join(names))
-        for names in (*ALONE, *TOGETHER)
-    ],
+    "name", [pytest.param(name, marks=pytest.mark.slow) if row.slow else name for name, row in ROWS.items()]
 )
-def test_the_tokens_are_those_of_pytorch(names: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
-    first = ROWS[names[0]]
-    if first.needs:
+def test_the_tokens_are_those_of_pytorch(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    row = ROWS[name]
+    if row.needs:
         monkeypatch.setattr(sys, "path", [*sys.path, str(Path(sys.prefix) / "language-model")])
-        pytest.importorskip(first.needs)
-    model, compiled = model_of(first.model), compiled_model(first)
-    for name in names:
-        row = ROWS[name]
-        assert (row.model, row.how, row.dynamic, row.left) == (first.model, first.how, first.dynamic, first.left)
-        want, got, reports = both(row, model, compiled)
-        assert torch.equal(got[0], want[0]), f"{name}: {got[0].tolist()}, expected {want[0].tolist()}"
-        assert [x.shape for x in got] == [x.shape for x in want], name
-        for number, (a, b) in enumerate(zip(got[1:], want[1:], strict=True)):
-            assert error_of(a, b) < 1e-5, f"{name}, step {number}"
-        on_host = {op for report in reports for op in report.on_host}
-        if row is first:
-            assert reports and on_host == row.left, name
-        assert on_host <= row.left, name
+        pytest.importorskip(row.needs)
+    want, got, reports = both(row)
+    assert torch.equal(got[0], want[0]), f"{got[0].tolist()}, expected {want[0].tolist()}"
+    assert [x.shape for x in got] == [x.shape for x in want]
+    for number, (a, b) in enumerate(zip(got[1:], want[1:], strict=True)):
+        assert error_of(a, b) < 1e-5, f"step {number}"
+    assert reports and {op for report in reports for op in report.on_host} == row.left
