@@ -233,6 +233,19 @@ TEST(Convolution, PaddingMayBeMuchLargerThanTheImage) {
   }
 }
 
+/// Memory grows with the pixels that windows read, not with those that strides leave out.
+TEST(Convolution, StridesMayBeMuchLargerThanTheImage) {
+  for (const DataType type : {DataType::Float32, DataType::BFloat16})
+    for (const int64_t stride : {int64_t(224), int64_t(2147483647)}) {
+      const ConvolutionCase c{{30, 31}, {7, 7}, {stride, 1}, {1, 1}, {3, 3}, 1, 3, 16};
+      const Value x = random(type, c.images(c.sizes, c.in), -1, 1, 1), w = random(type, c.filter(), -1, 1, 2);
+      const Value out(type, c.images(c.results(), c.out));
+      EXPECT_LT(kernelFor(c.name(), {&x, &w}, {out}, c.attributes(), {false, true})->scratchBytes(), size_t(1) << 20);
+      expectNear(run(c.name(), {&x, &w}, type, out.spec.shape, c.attributes(), {false, true}), c.expected(x, w),
+                 type == DataType::BFloat16 ? 0x1p-8 : 1e-6, 1e-5);
+    }
+}
+
 TEST(Convolution, TypesMayDiffer) {
   // In panels, single pixels and a group per channel.
   const Case cases[] = {{{9, 8}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, 2, 32, 24},

@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cmath>
+#include <functional>
 
 using namespace tt;
 using namespace tt::ttnn;
@@ -28,10 +29,11 @@ struct Both {
   Value transformed, direct;
   bool isSame() const { return transformed.bytes == direct.bytes; }
 };
-Both both(const ConvolutionCase &c, const Value &x, const Value &w) {
-  const Shape out = c.images(c.results(), c.out);
+/// once: with the number of threads that is set.
+Both both(const ConvolutionCase &c, const Value &x, const Value &w, bool once = false) {
+  const Value out(x.spec.dtype, c.images(c.results(), c.out));
   const auto of = [&](bool constant) {
-    return run(c.name(), {&x, &w}, x.spec.dtype, out, c.attributes(), {false, constant});
+    return (once ? runOnce : runAll)(c.name(), {&x, &w}, {out}, c.attributes(), {false, constant})[0];
   };
   return {of(true), of(false)};
 }
@@ -111,13 +113,57 @@ TEST(WinogradValues, AreTransformedUnlessTheyAreFarApart) {
     EXPECT_EQ(both(c, x, w).isSame(), !has) << value;
     expectNear(both(c, x, w).transformed, c.expected(x, w), 1e-6, 1e-4);
   }
+  // Too large for large tiles, but not for small ones.
+  Value light = plain;
+  light.set(5 * 32 + 7, 200.0);
+  const Both found = both(c, light, w);
+  EXPECT_EQ(std::ranges::equal(imageOf(found.transformed, 2, 0), imageOf(found.direct, 2, 0)), !has);
   Value small = plain; // everything is small
   for (size_t i = 0; i < small.size(); ++i)
     small.set(i, plain.get(i) * 1e-30);
   std::vector<double> expected = c.expected(small, w);
-  const Value found = both(c, small, w).transformed;
+  const Value ofSmall = both(c, small, w).transformed;
   for (size_t i = 0; i < expected.size(); ++i)
-    ASSERT_NEAR(found.get(i), expected[i], 1e-34);
+    ASSERT_NEAR(ofSmall.get(i), expected[i], 1e-34);
+}
+
+double errorOf(const Value &found, const std::vector<double> &expected, const std::function<bool(size_t)> &counts) {
+  double sum = 0, count = 0;
+  for (size_t i = 0; i < expected.size(); ++i)
+    if (counts(i)) {
+      sum += std::pow(found.get(i) - expected[i], 2);
+      ++count;
+    }
+  return std::sqrt(sum / count);
+}
+
+/// Pixels on the right are smaller: the first windows that read only such pixels share tiles with others.
+TEST(WinogradValues, OfDarkWindowsHaveAFewTimesTheErrorOfDirectSums) {
+  const ConvolutionCase c = caseOf(16, 16, 1, 64, 32);
+  const Value w = random(f32, c.filter(), -1, 1, 2);
+  for (const double dark : {0x1p-2, 0x1p-3, 0x1p-4, 0x1p-5, 0x1p-6, 0x1p-9}) {
+    Value x = random(f32, c.images(c.sizes, c.in), -1, 1, 1);
+    for (size_t i = 0; i < x.size(); ++i)
+      if (i / 64 % 16 >= 9)
+        x.set(i, x.get(i) * dark);
+    const std::vector<double> expected = c.expected(x, w);
+    const Both found = both(c, x, w);
+    const auto isDark = [](size_t i) { return i / 32 % 16 == 10; };
+    EXPECT_LT(errorOf(found.transformed, expected, isDark), 8 * errorOf(found.direct, expected, isDark)) << dark;
+  }
+}
+
+TEST(WinogradValues, OfSubnormalPixelsAreNotMultipliedBefore) {
+  const ConvolutionCase c = caseOf(16, 16, 1, 64, 32);
+  Value x = random(f32, c.images(c.sizes, c.in), -1, 1, 1), w = random(f32, c.filter(), -1, 1, 2);
+  for (size_t i = 0; i < x.size(); ++i)
+    x.set(i, x.get(i) * 1e-41);
+  for (size_t i = 0; i < w.size(); ++i)
+    w.set(i, w.get(i) * 1e20);
+  const std::vector<double> expected = c.expected(x, w);
+  const Both found = both(c, x, w);
+  const auto all = [](size_t) { return true; };
+  EXPECT_LT(errorOf(found.transformed, expected, all), 4 * errorOf(found.direct, expected, all));
 }
 
 // An image has the bits that it has alone, whatever the others of its batch hold. The second batch does not fit in
@@ -138,7 +184,7 @@ TEST(WinogradValues, DecideForEachImage) {
             x.set(x.size() / static_cast<size_t>(c.batch) * static_cast<size_t>(image) + 100, value);
         for (int threads : {1, 2, 3}) {
           setThreads(threads);
-          const Both found = both(c, x, w);
+          const Both found = both(c, x, w, true);
           for (int64_t image = 0; image < c.batch; ++image) {
             const auto bytes = imageOf(found.transformed, c.batch, image);
             EXPECT_TRUE(std::ranges::equal(bytes, imageOf(apart(image) ? found.direct : before, c.batch, image)))
@@ -211,12 +257,7 @@ TEST(WinogradValues, HaveAFewTimesTheErrorOfDirectSums) {
   const Value x = random(f32, c.images(c.sizes, c.in), -1, 1, 1), w = random(f32, c.filter(), -1, 1, 2);
   const std::vector<double> expected = c.expected(x, w);
   const Both found = both(c, x, w);
-  const auto error = [&](const Value &values) {
-    double sum = 0;
-    for (size_t i = 0; i < expected.size(); ++i)
-      sum += std::pow(values.get(i) - expected[i], 2);
-    return std::sqrt(sum / static_cast<double>(expected.size()));
-  };
+  const auto error = [&](const Value &values) { return errorOf(values, expected, [](size_t) { return true; }); };
   EXPECT_LT(error(found.transformed), 4 * error(found.direct));
   EXPECT_LT(error(found.transformed), 2e-5); // results have a magnitude of 11
 }
@@ -275,13 +316,18 @@ TEST(WinogradSizes, OfHalfTilesAreMultipliedDirectly) {
 }
 
 TEST(WinogradWeights, ThatAreWholeNumbersGiveExactSums) {
-  for (const ConvolutionCase &c : {caseOf(11, 14, 1, 64, 40), caseOf(16, 20, 1, 64, 40)}) {
-    Value x = random(f32, c.images(c.sizes, c.in), -9, 9, 1), w = random(f32, c.filter(), -9, 9, 2);
-    for (Value *value : {&x, &w})
-      for (size_t i = 0; i < value->size(); ++i)
-        value->set(i, std::floor(value->get(i)));
-    expectEqual(both(c, x, w).transformed, c.expected(x, w));
-  }
+  for (const ConvolutionCase &c : {caseOf(11, 14, 1, 64, 40), caseOf(16, 20, 1, 64, 40)})
+    for (const double most : {9.0, 4096.0}) {
+      Value x = random(f32, c.images(c.sizes, c.in), -4, 4, 1), w = random(f32, c.filter(), -most, most, 2);
+      for (Value *value : {&x, &w})
+        for (size_t i = 0; i < value->size(); ++i)
+          value->set(i, std::floor(value->get(i)));
+      // Each output has a scale of its own, and one has no weights.
+      const size_t ofOutput = w.size() / 40;
+      for (size_t i = 0; i < w.size(); ++i)
+        w.set(i, i / ofOutput == 7 ? 0 : std::ldexp(w.get(i), -static_cast<int>(i / ofOutput % 8)));
+      expectEqual(both(c, x, w).transformed, c.expected(x, w));
+    }
 }
 
 } // namespace

@@ -26,8 +26,8 @@ void packPixelWeights(const std::byte *from, Strides strides, int64_t k, int64_t
 /// Rows of pixels, and all columns of some panels.
 struct PixelBlock {
   const float *a;
-  const int64_t *offsets;     // of each row from `a` on, in values
-  int64_t rows;               //
+  const int64_t *offsets; // of each row from `a` on, in values
+  int64_t rows;
   int64_t parts, k, nextPart; // a row has this many parts of k values each, so far apart; one if they exceed pixelDepth
   const std::byte *weights;   // panels of parts * k rows
   int64_t columns;

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // For bf16. Each channel has its own window, so each value that is read is used little: images are widened and results
-// rounded in registers or in cache, and nothing else goes through memory. The usual windows are computed in lines with
-// AVX-512 (`core/panels/depthwise.h`). The rest is for CPUs without products of bf16.
+// rounded in registers or in cache, and nothing else goes through memory. The usual windows are computed in lines
+// (`core/panels/depthwise.h`). The rest is for CPUs without products of bf16.
 //
 //===----------------------------------------------------------------------===//
 

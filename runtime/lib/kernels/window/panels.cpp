@@ -100,7 +100,7 @@ bool gathersWindows(const Window &window) {
   return time > static_cast<double>(window.positions()) * static_cast<double>(window.area());
 }
 
-class PanelConvolution final : public DirectConvolution {
+class PanelConvolution final : public ImagewiseConvolution {
 public:
   PanelConvolution(const OpCall &call, const Convolution &c, DataType produced, const std::string &activation)
       : channels(c.window.channels), out(c.out), taps(c.window.area()), tile(panels::tileApart()),

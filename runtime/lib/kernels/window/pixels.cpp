@@ -103,7 +103,7 @@ private:
       pitch = channels % 512 == 0 ? channels + 16 : channels;
       unitsAtOnce = std::clamp<int64_t>(cacheBytes / (pitch * 4) / step, 4, mostRows / step);
     } else {
-      unitsAtOnce = std::max<int64_t>(1, mostRows / across.out);
+      unitsAtOnce = std::clamp<int64_t>(mostRows / across.out, 1, down.out);
     }
     rowParts = std::clamp<int64_t>(results / fewRows, 1, std::min<int64_t>(units, threads()));
     columnParts = std::clamp<int64_t>(threads() / rowParts, 1, panelCount);
@@ -263,14 +263,19 @@ bool suits(const OpCall &call, const Convolution &c) {
   const std::vector<Axis> &axes = c.window.axes;
   const auto isBf16 = [&](DataType type) { return type == DataType::BFloat16; };
   if (units() != Units::AVX2 || !isBf16(operand(call, 0).dtype) || !isBf16(result(call).dtype) ||
-      storageType(operand(call, 1).dtype) != StorageType::BF16 || c.transposed || c.groups != 1 || c.out < 8 ||
+      storageType(operand(call, 1).dtype) != StorageType::BF16 || c.transposed || c.groups != 1 ||
       volume(operand(call, 0).shape) == 0)
+    return false;
+  // Parts of panels take as long as whole ones, and a few pixels wait for each sum.
+  constexpr int64_t fewPixels = 4;
+  if (4 * c.out < 3 * pixelColumns * ceilDivide(c.out, pixelColumns) || c.window.positions() < fewPixels)
     return false;
   const auto all = [&](auto condition) { return std::ranges::all_of(axes, condition); };
   if (c.window.area() == 1)
     return all([](const Axis &a) { return a.low == 0 && a.high == 0; }) &&
            (axes.size() <= 2 || all([](const Axis &a) { return a.stride == 1; }));
-  return axes.size() <= 2 && all([](const Axis &a) { return a.dilation == 1; }) &&
+  // Lines that no window reads would be widened as well.
+  return axes.size() <= 2 && all([](const Axis &a) { return a.dilation == 1 && a.stride <= a.kernel; }) &&
          c.window.channels * axes.back().kernel < fewValues &&
          c.window.channels * c.window.area() <= panels::pixelDepth;
 }

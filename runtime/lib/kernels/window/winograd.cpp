@@ -11,11 +11,11 @@
 // of Inf. Images are therefore only convolved in this way if all values are finite, nothing can overflow, and in each
 // tile the largest pixel of any window is not much smaller than that of the tile; and weights only if no element of the
 // window is much smaller than another in all channels of an output, and in no channel that counts most elements are:
-// edge filters, for example. Other images and weights are convolved directly. Each image is decided alone, so that its
-// result does not depend on the others of its batch.
+// edge filters, for example. Images that large tiles do not suit are convolved with small ones, others directly. Each
+// image is decided alone, so that its result does not depend on the values of the others of its batch.
 //
-// The places of larger tiles have factors that are no powers of two: sums of whole numbers would not be exact.
-// Weights that are multiples of a power of two with few bits are transformed for the smaller tiles.
+// The places of large tiles have factors that are no powers of two: sums of whole numbers would not be exact. Weights
+// of which an output has multiples of a power of two with few bits are transformed for small tiles.
 //
 // Weights are kept in one form, that of the direct convolution, and transformed in each run: 16 or 36 values of f32 in
 // the place of 9, or of 9 of bf16, would be read from memory instead, which takes as long.
@@ -33,6 +33,7 @@
 #include <atomic>
 #include <bit>
 #include <cmath>
+#include <functional>
 #include <optional>
 
 namespace tt::ttnn {
@@ -141,22 +142,35 @@ std::optional<float> largestWeight(const WeightPanels &weights, int64_t out, int
   return largest == none ? std::nullopt : std::optional(std::bit_cast<float>(largest));
 }
 
-/// Whether all weights are multiples of a power of two by whole numbers of few bits: those of filters of whole numbers,
-/// whose sums are exact if the pixels are such numbers as well.
-bool areMultiples(const WeightPanels &weights, int64_t out, int64_t channels, float largest) {
-  constexpr int bits = 12;
-  const float scale = std::ldexp(1.0f, bits - 1 - std::ilogb(std::max(largest, 0x1p-100f)));
-  for (int64_t panel = 0; panel < ceilDivide(out, weights.columns); ++panel) {
+/// Whether an output has weights that are whole numbers of few bits, or multiples of a power of two by such numbers,
+/// and not all 0: its sums are exact if the pixels are such numbers as well.
+bool haveMultiples(const WeightPanels &weights, int64_t out, int64_t channels) {
+  constexpr int bits = 13; // up to 4096
+  const int64_t columns = weights.columns;
+  for (int64_t panel = 0; panel < ceilDivide(out, columns); ++panel) {
     ChannelRows rows(weights, panel, channels);
+    float largest[width] = {}, scale[width];
     for (int64_t c = 0; c < channels; ++c) {
       const float *const *const window = rows.of(c);
       for (int64_t t = 0; t < taps; ++t)
-        for (int64_t o = 0; o < weights.columns; ++o)
-          if (window[t][o] * scale != std::rint(window[t][o] * scale))
-            return false;
+        for (int64_t o = 0; o < columns; ++o)
+          largest[o] = std::max(largest[o], std::fabs(window[t][o]));
     }
+    bool isMultiple[width];
+    for (int64_t o = 0; o < columns; ++o) {
+      isMultiple[o] = largest[o] > 0;
+      scale[o] = isMultiple[o] ? std::ldexp(1.0f, bits - 1 - std::ilogb(largest[o])) : 0;
+    }
+    for (int64_t c = 0; c < channels && std::any_of(isMultiple, isMultiple + columns, std::identity()); ++c) {
+      const float *const *const window = rows.of(c);
+      for (int64_t t = 0; t < taps; ++t)
+        for (int64_t o = 0; o < columns; ++o)
+          isMultiple[o] &= window[t][o] * scale[o] == std::rint(window[t][o] * scale[o]);
+    }
+    if (std::any_of(isMultiple, isMultiple + columns, std::identity()))
+      return true;
   }
-  return true;
+  return false;
 }
 
 /// The bits of the largest magnitude that a pixel may have, so that nothing overflows.
@@ -244,17 +258,17 @@ void transformSums(const float *sums, int64_t apart, int64_t columns, float *con
 }
 
 /// Values of images of type In: f32, or bf16.
-template <class Tile, class In> class WinogradConvolution final : public Kernel, public AddsResidual {
+template <class Tile, class In> class WinogradConvolution final : public ImagewiseConvolution {
   static constexpr int64_t side = Tile::side, places = side * side, results = Tile::results;
 
 public:
   WinogradConvolution(const OpCall &call, const Convolution &c, DataType produced, const std::string &activation,
-                      float largestWeight, std::unique_ptr<DirectConvolution> direct)
+                      float largestWeight, std::unique_ptr<ImagewiseConvolution> otherwise)
       : channels(c.window.channels), out(c.out), panelCount(ceilDivide(out, width)), rows(c.window.axes[0]),
         columns(c.window.axes[1]), tileRows(ceilDivide(rows.out, results)),
         tileColumns(ceilDivide(columns.out, results)), images(c.window.batch), finish(unit, produced, activation),
         producedBytes(static_cast<int64_t>(storageBytes(produced))),
-        largest(largestPixel(largestWeight, channels, Tile::amplification)), direct(std::move(direct)),
+        largest(largestPixel(largestWeight, channels, Tile::amplification)), otherwise(std::move(otherwise)),
         zeros(static_cast<size_t>(channels)) {
     ScratchLayout before;
     apartPlace = before.take(static_cast<size_t>(images));
@@ -266,26 +280,36 @@ public:
     divide();
   }
 
-  size_t scratchBytes() const override { return workPlace + std::max(layout.bytes(), direct->scratchBytes()); }
+  size_t scratchBytes() const override { return workPlace + std::max(layout.bytes(), otherwise->scratchBytes()); }
   bool reads(size_t operand) const override {
-    return direct->reads(operand) || operand == 0 || (operand == 2 && bias.reads());
+    return otherwise->reads(operand) || operand == 0 || (operand == 2 && bias.reads());
   }
   bool addsResidual(DataType type) const override { return finish.adds(type); }
 
   void run(const Buffers &buffers) const override { runAdding(buffers, {}); }
 
   void runAdding(const Buffers &buffers, const Residual &residual) const override {
+    runSome(buffers, residual, nullptr);
+  }
+
+  WeightPanels weightPanels() const override { return otherwise->weightPanels(); }
+
+  void runSome(const Buffers &buffers, const Residual &residual, const uint8_t *given) const override {
     const auto *pixels = reinterpret_cast<const In *>(buffers.ins[0]);
     auto *const isApart = reinterpret_cast<uint8_t *>(buffers.scratch + apartPlace);
     auto *const chosen = reinterpret_cast<int64_t *>(buffers.scratch + chosenPlace);
     std::byte *const scratch = buffers.scratch + workPlace;
     findApart(pixels, reinterpret_cast<uint32_t *>(scratch + magnitudes), isApart);
-    int64_t count = 0;
-    for (int64_t image = 0; image < images; ++image)
-      if (!isApart[image])
+    int64_t count = 0, apart = 0;
+    for (int64_t image = 0; image < images; ++image) {
+      const bool isGiven = !given || given[image];
+      if (isGiven && !isApart[image])
         chosen[count++] = image;
-    if (count < images)
-      direct->runSome({buffers.ins, buffers.outs, scratch}, residual, isApart);
+      isApart[image] = isGiven && isApart[image];
+      apart += isApart[image];
+    }
+    if (apart > 0)
+      otherwise->runSome({buffers.ins, buffers.outs, scratch}, residual, isApart);
     if (count > 0)
       runChosen({pixels, biased ? reinterpret_cast<const float *>(bias.get(buffers.ins[2], scratch)) : nullptr,
                  buffers.outs[0], residual, chosen},
@@ -403,7 +427,7 @@ private:
 
   /// Channels [first, last) of a panel that begins at `to`.
   void transformChannels(int64_t panel, int64_t first, int64_t last, float *to) const {
-    const WeightPanels weights = direct->weightPanels();
+    const WeightPanels weights = weightPanels();
     const int64_t directPanels = ceilDivide(out, weights.columns), pieces = width / weights.columns,
                   apart = placeBytes / floatBytes, atOnce = pieces == 1 ? ChannelRows::most : 1;
     for (int64_t piece = 0; piece < pieces; ++piece) {
@@ -444,7 +468,8 @@ private:
     });
   }
 
-  /// Whether a tile in a row of them has a window whose largest pixel is much smaller than that of the tile.
+  /// Whether a tile in a row of them has a window whose largest pixel is much smaller than that of the tile, or none
+  /// that is large enough.
   bool hasSmallWindow(const uint32_t *bits, int64_t image, int64_t tileRow) const {
     for (int64_t tile = 0; tile < tileColumns; ++tile) {
       const Place at = placeOf(tileRow * tileColumns + tile, nullptr);
@@ -458,10 +483,12 @@ private:
           all = std::max(all, across[y][x]);
         }
       }
+      if (all > 0 && all < Tile::leastPixel)
+        return true;
       const Place begin = resultOf(tileRow * tileColumns + tile);
       for (int64_t y = 0; y < results && begin.y + y < rows.out; ++y)
         for (int64_t x = 0; x < results && begin.x + x < columns.out; ++x)
-          if (isMuchSmaller(std::max({across[y][x], across[y + 1][x], across[y + 2][x]}), all, Tile::mostApart))
+          if (isMuchSmaller(std::max({across[y][x], across[y + 1][x], across[y + 2][x]}), all, Tile::pixelsApart))
             return true;
     }
     return false;
@@ -561,10 +588,10 @@ private:
   SumsFinish finish;
   int64_t producedBytes;
   uint32_t largest; // the bits of the largest magnitude that a pixel may have
-  std::unique_ptr<DirectConvolution> direct;
+  std::unique_ptr<ImagewiseConvolution> otherwise;
   std::vector<In> zeros; // a pixel
   size_t apartPlace, chosenPlace, workPlace;
-  ScratchLayout layout; // from workPlace on, also of `direct`
+  ScratchLayout layout; // from workPlace on, also of `otherwise`
   bool biased;
   library::Packed bias;
   size_t magnitudes;
@@ -610,31 +637,31 @@ bool suitsLargeTiles(const Convolution &c) {
 }
 
 template <class Tile>
-std::unique_ptr<Kernel> make(const OpCall &call, const Convolution &c, DataType produced, float largest,
-                             std::unique_ptr<DirectConvolution> direct) {
+std::unique_ptr<ImagewiseConvolution> make(const OpCall &call, const Convolution &c, DataType produced,
+                                           std::unique_ptr<ImagewiseConvolution> otherwise) {
+  const auto largest = largestWeight(otherwise->weightPanels(), c.out, c.window.channels, Tile::weightsApart);
+  if (!largest)
+    return otherwise;
   const std::string activation = activationOf(call);
   if (storageType(operand(call, 0).dtype) == StorageType::BF16)
-    return std::make_unique<WinogradConvolution<Tile, uint16_t>>(call, c, produced, activation, largest,
-                                                                 std::move(direct));
-  return std::make_unique<WinogradConvolution<Tile, float>>(call, c, produced, activation, largest, std::move(direct));
+    return std::make_unique<WinogradConvolution<Tile, uint16_t>>(call, c, produced, activation, *largest,
+                                                                 std::move(otherwise));
+  return std::make_unique<WinogradConvolution<Tile, float>>(call, c, produced, activation, *largest,
+                                                            std::move(otherwise));
 }
 
 } // namespace
 
 std::unique_ptr<Kernel> makeWinogradConvolution(const OpCall &call, const Convolution &c, DataType produced,
-                                                std::unique_ptr<DirectConvolution> direct) {
-  using winograd::LargeTile, winograd::SmallTile;
+                                                std::unique_ptr<ImagewiseConvolution> direct) {
   if (!suits(call, c))
     return direct;
-  const WeightPanels weights = direct->weightPanels();
-  if (suitsLargeTiles(c))
-    if (const auto largest = largestWeight(weights, c.out, c.window.channels, LargeTile::mostApart);
-        largest && !areMultiples(weights, c.out, c.window.channels, *largest))
-      return make<LargeTile>(call, c, produced, *largest, std::move(direct));
+  std::unique_ptr<ImagewiseConvolution> found = std::move(direct);
   if (suitsSmallTiles(c))
-    if (const auto largest = largestWeight(weights, c.out, c.window.channels, SmallTile::mostApart))
-      return make<SmallTile>(call, c, produced, *largest, std::move(direct));
-  return direct;
+    found = make<winograd::SmallTile>(call, c, produced, std::move(found));
+  if (suitsLargeTiles(c) && !haveMultiples(found->weightPanels(), c.out, c.window.channels))
+    found = make<winograd::LargeTile>(call, c, produced, std::move(found));
+  return found;
 }
 
 } // namespace tt::ttnn

@@ -16,7 +16,7 @@ struct WeightPanels {
 };
 
 /// A convolution that can leave out images.
-class DirectConvolution : public Kernel, public AddsResidual {
+class ImagewiseConvolution : public Kernel, public AddsResidual {
 public:
   /// Returns the weights if they are constant; else `values` is nullptr.
   virtual WeightPanels weightPanels() const = 0;
@@ -27,6 +27,6 @@ public:
 /// A convolution of windows of 3x3 with stride 1 in fewer products where weights and images allow that, else by
 /// `direct`; bias and activation included.
 std::unique_ptr<Kernel> makeWinogradConvolution(const OpCall &call, const Convolution &c, DataType produced,
-                                                std::unique_ptr<DirectConvolution> direct);
+                                                std::unique_ptr<ImagewiseConvolution> direct);
 
 } // namespace tt::ttnn

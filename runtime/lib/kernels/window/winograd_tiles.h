@@ -18,7 +18,10 @@ struct SmallTile {
   static constexpr int64_t results = 2, side = results + 2;
   /// Exponents by which the largest pixel of a window may be smaller than that of the tile, and elements of a window of
   /// weights than others.
-  static constexpr uint32_t mostApart = 8;
+  static constexpr uint32_t pixelsApart = 8, weightsApart = 8;
+  /// The bits of the smallest magnitude that the largest pixel of a tile may have, other than 0: subnormals are added
+  /// without rounding.
+  static constexpr uint32_t leastPixel = 0;
   /// A result is at most this, times the channels, the largest pixel, and the largest weight; so are all values before.
   static constexpr double amplification = 81;
 
@@ -41,11 +44,11 @@ struct SmallTile {
 };
 
 /// F(4, 3) at the points 0, a, -a, b, -b. Of points with few bits, these have one of the smallest errors: its mean is
-/// twice that of direct sums, where that of 1 and 2 is three times.
+/// two to three times that of direct sums of similar pixels, where that of 1 and 2 is three to five times.
 struct LargeTile {
   static constexpr int64_t results = 4, side = results + 2;
-  /// Results have four times the error of small tiles.
-  static constexpr uint32_t mostApart = 6;
+  static constexpr uint32_t pixelsApart = 3, weightsApart = 6;
+  static constexpr uint32_t leastPixel = 27 << 23; // 2^-100: smaller ones lose bits when they are multiplied
   static constexpr double amplification = 3600;
 
   static constexpr float a = 0.75f, b = 1.5f, a2 = a * a, b2 = b * b;
