@@ -33,7 +33,7 @@ struct MakeFunction {
                                 std::string_view = {}) const {
     return {name,
             n,
-            precision == Precision::Exact || precision == Precision::Kept,
+            precision != Precision::Approximated,
             attribute.empty(),
             domain,
             function<F, float, n>(),

@@ -42,7 +42,6 @@ struct None {};
 /// The precision of a result in floats.
 enum class Precision : uint8_t {
   Approximated, // an approximation in f32
-  Light,        // an approximation of few steps
   Exact,        // the result of IEEE 754, rounded once
   Kept,         // exact, and a number of bf16 if the operands are: one of them, its negation, or a small integer
 };
@@ -56,11 +55,6 @@ template <int n, class F> constexpr Expression<n, Precision::Exact, F, F, None> 
 template <int n, class F> constexpr Expression<n, Precision::Exact, F, F, F> both(F) { return {}; }
 template <int n, class F, class I> constexpr Expression<n, Precision::Exact, F, F, I> pair(F, I) { return {}; }
 template <int n, class I> constexpr Expression<n, Precision::Exact, None, None, I> integers(I) { return {}; }
-/// An approximation of few steps.
-template <int n, class F, class D, class I>
-constexpr Expression<n, Precision::Light, F, D, I> light(Expression<n, Precision::Approximated, F, D, I>) {
-  return {};
-}
 /// An exact expression with results that are kept.
 template <int n, class F, class D, class I>
 constexpr Expression<n, Precision::Kept, F, D, I> kept(Expression<n, Precision::Exact, F, D, I>) {
@@ -195,7 +189,7 @@ template <class Make> constexpr auto opFunctions(Make make) {
       make("ttnn.hardsigmoid", approximated<1>([](float x) { return clamp(x + 3.0f, 0.0f, 6.0f) / 6.0f; }, None{})),
       make("ttnn.isfinite", kept(both<1>([](auto x) { return x - x == 0 ? 1 : 0; }))),
       make("ttnn.leaky_relu",
-           light(approximated<1>([](float x, const Attributes &s) { return x > 0.0f ? x : x * s.f[0]; }, None{})),
+           approximated<1>([](float x, const Attributes &s) { return x > 0.0f ? x : x * s.f[0]; }, None{}),
            Domain::Operands, "parameter"),
       make("ttnn.log", approximated<1>([](float x) { return log(x); }, [](double x) { return std::log(x); })),
       make("ttnn.log1p", approximated<1>([](float x) { return log1p(x); }, [](double x) { return std::log1p(x); })),
@@ -228,11 +222,11 @@ template <class Make> constexpr auto opFunctions(Make make) {
       make("ttnn.assign", kept(both<1>(same))),
       make("ttnn.typecast", kept(both<1>(same))),
       make("ttnn.clamp_scalar",
-           light(approximated<1>([](float x, const Attributes &s) { return clamp(x, s.f[0], s.f[1]); }, None{},
-                                 [](auto x, const Attributes &s) {
-                                   return minimum(maximum(x, static_cast<decltype(x)>(s.i[0])),
-                                                  static_cast<decltype(x)>(s.i[1]));
-                                 })),
+           approximated<1>([](float x, const Attributes &s) { return clamp(x, s.f[0], s.f[1]); }, None{},
+                           [](auto x, const Attributes &s) {
+                             return minimum(maximum(x, static_cast<decltype(x)>(s.i[0])),
+                                            static_cast<decltype(x)>(s.i[1]));
+                           }),
            Domain::Operands, "min", "max"),
       make("ttnn.pow_scalar",
            approximated<1>([](float x, const Attributes &s) { return pow(x, s.f[0]); }, None{},

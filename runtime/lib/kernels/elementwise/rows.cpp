@@ -42,32 +42,20 @@ template <class F> struct Rounded {
     return rounded(static_cast<float>(Short{}(x...)));
   }
 };
-/// The loop around an expression F(x...) or F(x..., scalars). `isLong`: an approximation, of which the CPU does not
-/// hold enough elements at a time; two vectors in turns take 10 to 20 % less time on Zen 3. They delay loops of few
-/// steps.
-template <class F, bool isLong, class T, size_t... I>
+/// The loop around an expression F(x...) or F(x..., scalars).
+template <class F, class T, size_t... I>
 void loop(std::index_sequence<I...>, const T *const *ins, T *out, size_t n, const Scalars &scalars) {
   const T *const x[] = {ins[I]...};
   const Scalars s = scalars; // a copy, so that stores to `out` cannot change it
-  const auto compute = [&](size_t j) {
-    if constexpr (requires(T v) { F{}(((void)I, v)..., s); })
-      return static_cast<T>(F{}(x[I][j]..., s));
-    else
-      return static_cast<T>(F{}(x[I][j]...));
-  };
-  if constexpr (isLong) {
-#pragma clang loop vectorize(assume_safety) interleave_count(2)
-    for (size_t j = 0; j < n; ++j)
-      out[j] = compute(j);
-  } else {
 #pragma clang loop vectorize(assume_safety)
-    for (size_t j = 0; j < n; ++j)
-      out[j] = compute(j);
-  }
+  for (size_t j = 0; j < n; ++j)
+    if constexpr (requires(T v) { F{}(((void)I, v)..., s); })
+      out[j] = static_cast<T>(F{}(x[I][j]..., s));
+    else
+      out[j] = static_cast<T>(F{}(x[I][j]...));
 }
-template <class F, class T, int ins, bool isLong = false>
-void run(const T *const *x, T *out, size_t n, const Scalars &scalars) {
-  loop<F, isLong>(std::make_index_sequence<ins>{}, x, out, n, scalars);
+template <class F, class T, int ins> void run(const T *const *x, T *out, size_t n, const Scalars &scalars) {
+  loop<F>(std::make_index_sequence<ins>{}, x, out, n, scalars);
 }
 
 /// The vector loop everywhere, then libm for arguments outside the range of its reduction (very large angles).
@@ -97,11 +85,11 @@ template <class F, int ins> void runGuarded(const float *const *x, float *out, s
       for (size_t j = 0; j < count; ++j)
         out[begin + j] = slow[j];
     else
-      run<typename F::Fast, float, ins, true>(at, out + begin, count, scalars);
+      run<typename F::Fast, float, ins>(at, out + begin, count, scalars);
   }
 }
 
-template <class F, class T, int ins, bool isLong = false> constexpr Run<T> runOf() {
+template <class F, class T, int ins> constexpr Run<T> runOf() {
   if constexpr (std::same_as<F, scalars::None>)
     return nullptr;
   else if constexpr (IsGuarded<F>)
@@ -109,7 +97,7 @@ template <class F, class T, int ins, bool isLong = false> constexpr Run<T> runOf
   else if constexpr (HasAnyWidth<F>) // integers are of 32 bits at most, and wrapped when they are stored
     return run<typename F::template With<32>, T, ins>;
   else
-    return run<F, T, ins, isLong>;
+    return run<F, T, ins>;
 }
 
 /// The loop whose results are rounded to bf16.
@@ -119,7 +107,7 @@ template <Precision precision, class F, int ins> constexpr Run<float> roundedOf(
   else if constexpr (precision == Precision::Kept)
     return runOf<F, float, ins>();
   else
-    return runOf<Rounded<F>, float, ins, precision == Precision::Approximated>();
+    return runOf<Rounded<F>, float, ins>();
 }
 
 struct MakeRow {
@@ -129,7 +117,7 @@ struct MakeRow {
                                       std::string_view scalar1 = {}) const {
     return {name,
             ins,
-            runOf<F, float, ins, precision == Precision::Approximated>(),
+            runOf<F, float, ins>(),
             roundedOf<precision, F, ins>(),
             runOf<I, int64_t, ins>(),
             domain,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[4]
 SOURCE = (ROOT / "include/ttmlir/scalars/Functions.h").read_text(encoding="utf-8")
-ROW = re.compile(r'make\(\s*"(ttnn\.)?(\w+)",\s*(?:kept\(|light\()?(floats|both|pair|integers|approximated)<(\d)>')
+ROW = re.compile(r'make\(\s*"(ttnn\.)?(\w+)",\s*(?:kept\()?(floats|both|pair|integers|approximated)<(\d)>')
 # Name -> (kind of expression, number of operands).
 ROWS = {name: (kind, int(count)) for _, name, kind, count in ROW.findall(SOURCE)}
 OPS = {name for dialect, name, _, _ in ROW.findall(SOURCE) if dialect}
