@@ -282,8 +282,7 @@ TYPED_TEST_SUITE(WinogradTiles, TileTypes);
 TYPED_TEST(WinogradTiles, GiveTheSumsOfWindowsWithinTheirBound) {
   constexpr size_t side = TypeParam::side, results = TypeParam::results;
   const auto pixels = matrixOf<side, side>(TypeParam::pixels);
-  const auto weights =
-      matrixOf<3, side>([](const float (&g)[3], float (&t)[side]) { TypeParam::weights(g[0], g[1], g[2], t); });
+  const auto weights = matrixOf<3, side>(TypeParam::weights);
   const auto sums = matrixOf<side, results>(TypeParam::sums);
   for (size_t y = 0; y < results; ++y)
     for (size_t d = 0; d < side; ++d)

@@ -17,8 +17,8 @@
 // The places of large tiles have factors that are no powers of two: sums of whole numbers would not be exact. Weights
 // of which an output has multiples of a power of two with few bits are transformed for small tiles.
 //
-// Weights are kept in one form, that of the direct convolution, and transformed in each run: 16 or 36 values of f32 in
-// the place of 9, or of 9 of bf16, would be read from memory instead, which takes as long.
+// Weights are kept in one form, that of the direct convolution, and transformed in each run: 16 or 36 values of f32
+// would take the place of 9, or of 9 of bf16.
 //
 //===----------------------------------------------------------------------===//
 
@@ -184,18 +184,14 @@ template <class Tile> void transformWeights(const float *const *window, int64_t 
   constexpr int64_t side = Tile::side;
 #pragma clang loop vectorize(assume_safety)
   for (int64_t o = 0; o < columns; ++o) {
-    float half[3][side];
+    float g[3][3], t[side][side];
 #pragma clang loop unroll(full)
-    for (int64_t j = 0; j < 3; ++j)
-      Tile::weights(window[j][o], window[3 + j][o], window[6 + j][o], half[j]);
+    for (int64_t i = 0; i < taps; ++i)
+      g[i / 3][i % 3] = window[i][o];
+    winograd::transformBoth<Tile::weights>(g, t);
 #pragma clang loop unroll(full)
-    for (int64_t y = 0; y < side; ++y) {
-      float row[side];
-      Tile::weights(half[0][y], half[1][y], half[2][y], row);
-#pragma clang loop unroll(full)
-      for (int64_t x = 0; x < side; ++x)
-        to[(y * side + x) * apart + o] = row[x];
-    }
+    for (int64_t i = 0; i < side * side; ++i)
+      to[i * apart + o] = t[i / side][i % side];
   }
 }
 
@@ -205,26 +201,14 @@ void transformPixels(const In *const *pixels, int64_t channels, float *to, int64
   constexpr int64_t side = Tile::side;
 #pragma clang loop vectorize(assume_safety)
   for (int64_t c = 0; c < channels; ++c) {
-    float rows[side][side];
+    float d[side][side], t[side][side];
 #pragma clang loop unroll(full)
-    for (int64_t y = 0; y < side; ++y) {
-      float row[side];
+    for (int64_t i = 0; i < side * side; ++i)
+      d[i / side][i % side] = floatOf(pixels[i][c]);
+    winograd::transformBoth<Tile::pixels>(d, t);
 #pragma clang loop unroll(full)
-      for (int64_t x = 0; x < side; ++x)
-        row[x] = floatOf(pixels[y * side + x][c]);
-      Tile::pixels(row, rows[y]);
-    }
-#pragma clang loop unroll(full)
-    for (int64_t x = 0; x < side; ++x) {
-      float column[side], t[side];
-#pragma clang loop unroll(full)
-      for (int64_t y = 0; y < side; ++y)
-        column[y] = rows[y][x];
-      Tile::pixels(column, t);
-#pragma clang loop unroll(full)
-      for (int64_t y = 0; y < side; ++y)
-        to[(y * side + x) * apart + c] = t[y];
-    }
+    for (int64_t i = 0; i < side * side; ++i)
+      to[i * apart + c] = t[i / side][i % side];
   }
 }
 
@@ -234,26 +218,14 @@ void transformSums(const float *sums, int64_t apart, int64_t columns, float *con
   constexpr int64_t side = Tile::side, results = Tile::results;
 #pragma clang loop vectorize(assume_safety)
   for (int64_t c = 0; c < columns; ++c) {
-    float down[side][results];
+    float m[side][side], found[results][results];
 #pragma clang loop unroll(full)
-    for (int64_t x = 0; x < side; ++x) {
-      float column[side];
+    for (int64_t i = 0; i < side * side; ++i)
+      m[i / side][i % side] = sums[i * apart + c];
+    winograd::transformBoth<Tile::sums>(m, found);
 #pragma clang loop unroll(full)
-      for (int64_t y = 0; y < side; ++y)
-        column[y] = sums[(y * side + x) * apart + c];
-      Tile::sums(column, down[x]);
-    }
-#pragma clang loop unroll(full)
-    for (int64_t y = 0; y < results; ++y) {
-      float row[side], found[results];
-#pragma clang loop unroll(full)
-      for (int64_t x = 0; x < side; ++x)
-        row[x] = down[x][y];
-      Tile::sums(row, found);
-#pragma clang loop unroll(full)
-      for (int64_t x = 0; x < results; ++x)
-        lines[y][x * width + c] = found[x];
-    }
+    for (int64_t i = 0; i < results * results; ++i)
+      lines[i / results][i % results * width + c] = found[i / results][i % results];
   }
 }
 

@@ -9,6 +9,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace tt::ttnn::winograd {
@@ -31,11 +32,11 @@ struct SmallTile {
     t[2] = d[2] - d[1];
     t[3] = d[1] - d[3];
   }
-  static void weights(float a, float b, float c, float (&t)[side]) {
-    t[0] = a;
-    t[1] = (a + b + c) * 0.5f;
-    t[2] = (a - b + c) * 0.5f;
-    t[3] = c;
+  static void weights(const float (&g)[3], float (&t)[side]) {
+    t[0] = g[0];
+    t[1] = (g[0] + g[1] + g[2]) * 0.5f;
+    t[2] = (g[0] - g[1] + g[2]) * 0.5f;
+    t[3] = g[2];
   }
   static void sums(const float (&m)[side], float (&y)[results]) {
     y[0] = m[0] + m[1] + m[2];
@@ -63,14 +64,14 @@ struct LargeTile {
     t[4] = evenOfB - oddOfB;
     t[5] = a2 * b2 * d[1] - (a2 + b2) * d[3] + d[5];
   }
-  static void weights(float g0, float g1, float g2, float (&t)[side]) {
+  static void weights(const float (&g)[3], float (&t)[side]) {
     constexpr float ofZero = 1 / (a2 * b2), ofA = 1 / (2 * a2 * (a2 - b2)), ofB = 1 / (2 * b2 * (b2 - a2));
-    t[0] = g0 * ofZero;
-    t[1] = (g0 + a2 * g2 + a * g1) * ofA;
-    t[2] = (g0 + a2 * g2 - a * g1) * ofA;
-    t[3] = (g0 + b2 * g2 + b * g1) * ofB;
-    t[4] = (g0 + b2 * g2 - b * g1) * ofB;
-    t[5] = g2;
+    t[0] = g[0] * ofZero;
+    t[1] = (g[0] + a2 * g[2] + a * g[1]) * ofA;
+    t[2] = (g[0] + a2 * g[2] - a * g[1]) * ofA;
+    t[3] = (g[0] + b2 * g[2] + b * g[1]) * ofB;
+    t[4] = (g[0] + b2 * g[2] - b * g[1]) * ofB;
+    t[5] = g[2];
   }
   static void sums(const float (&m)[side], float (&y)[results]) {
     const float even = m[1] + m[2], odd = m[1] - m[2], evenOfB = m[3] + m[4], oddOfB = m[3] - m[4];
@@ -80,5 +81,25 @@ struct LargeTile {
     y[3] = a2 * a * odd + b2 * b * oddOfB + m[5];
   }
 };
+
+/// Applies a transform to the rows of a matrix, and then to the columns.
+template <auto transform, size_t n, size_t m>
+[[gnu::always_inline]] inline void transformBoth(const float (&from)[n][n], float (&to)[m][m]) {
+  float rows[n][m];
+#pragma clang loop unroll(full)
+  for (size_t y = 0; y < n; ++y)
+    transform(from[y], rows[y]);
+#pragma clang loop unroll(full)
+  for (size_t x = 0; x < m; ++x) {
+    float column[n], found[m];
+#pragma clang loop unroll(full)
+    for (size_t y = 0; y < n; ++y)
+      column[y] = rows[y][x];
+    transform(column, found);
+#pragma clang loop unroll(full)
+    for (size_t y = 0; y < m; ++y)
+      to[y][x] = found[y];
+  }
+}
 
 } // namespace tt::ttnn::winograd
