@@ -16,7 +16,7 @@ from torch.fx.node import Node, map_aggregate
 
 from .errors import UnsupportedError
 from .integers import MOST
-from .types import element_type
+from .types import NARROW, element_type
 
 Number: TypeAlias = bool | int | float
 
@@ -264,6 +264,8 @@ class Lowering:
             return Value(x.ir, x.shape, dtype)
         if dtype is torch.bool:
             return self.compare(ttir.ne, x, self.scalar(0, x))
+        if x.dtype.is_floating_point and dtype in NARROW:  # the chip saturates, PyTorch takes the lowest bits
+            return self.cast(self.cast(x, torch.int32), dtype)
         return Value(ttir.typecast(x.ir, results=[kind]), x.shape, dtype)
 
     def elementwise(self, op: Callable[..., Any], *operands: Value) -> Value:

@@ -41,6 +41,9 @@ ELEMENT_TYPES: dict[torch.dtype, Callable[[ir.Context], ir.Type]] = {
     torch.bool: _signless(1),
 }
 
+# Integers that hold fewer values than 32 bits.
+NARROW = (torch.uint8, torch.int8, torch.uint16, torch.int16)
+
 
 def element_type(dtype: torch.dtype, context: ir.Context) -> ir.Type:
     """Returns the MLIR type of elements of `dtype`.

@@ -211,7 +211,10 @@ def fmod(g: Lowering, x: Value, y: Value | Number) -> Value:
 
 
 def converted(g: Lowering, x: Value, *args: Any, **kwargs: Any) -> Value | None:
-    """Returns magnitudes of floats that become integers. NaN and infinity become any integer in PyTorch, too."""
+    """Returns magnitudes of floats and of 32-bit unsigned integers that become 64-bit integers. NaN and infinity become
+    any integer in PyTorch, too."""
+    if g.given[0].dtype is torch.uint32:
+        return x
     if not is_float(g.given[0].dtype):
         return None
     known = Value(ttir.isfinite(x.ir, results=[g.type(x.shape, torch.bool)]), x.shape, torch.bool)

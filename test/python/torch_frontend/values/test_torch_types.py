@@ -247,6 +247,23 @@ def test_sums_that_fit_for_sure_are_not_looked_at() -> None:
     assert not reports[0].programs[0].imported.limits
 
 
+def test_unsigned_integers_beyond_32_bits_with_sign_are_whole() -> None:
+    compiled = on_chip(lambda x: x.long())
+    small, large = (torch.tensor([0, value], dtype=torch.uint32) for value in (2**31 - 2**22, 3_000_000_000))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert torch.equal(compiled(small), small.long())
+    with pytest.warns(UserWarning, match="may exceed the 32 bits"):
+        assert compiled(large).tolist() == [0, 3_000_000_000]
+
+
+@pytest.mark.parametrize("source", [torch.float32, torch.bfloat16, torch.float16], ids=str)
+@pytest.mark.parametrize("dtype", [*NARROW[:3], torch.uint16], ids=str)
+def test_floats_that_become_narrow_integers_keep_the_lowest_bits(dtype: torch.dtype, source: torch.dtype) -> None:
+    x = torch.tensor([-1.9, 0.9, -300, 300, 200.5, 255.9, 32768, 40000, -40000], dtype=source)
+    check(lambda x: (x.to(dtype), (x * 1.5 + 1).to(dtype), torch.zeros(9, dtype=dtype).copy_(x)), x)
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("rank", [1, 2, 3])
 @pytest.mark.parametrize("dtype", NARROW, ids=str)
