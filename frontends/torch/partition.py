@@ -69,7 +69,7 @@ def _masked(graph: Graph, dropout: Node, previous: Node | None) -> Node:
     size, stride = [int(n) for n in mask_value.shape], [int(n) for n in mask_value.stride()]
     mask = add(mask_in_order, (previous, size, stride, chance), mask_value)
     kept = add(aten.mul.Tensor, (x, mask), result)
-    scaled = add(aten.mul.Tensor, (kept, 1 / chance if chance > 0 else 0.0), result)
+    scaled = add(aten.mul.Tensor, (kept, 1 / chance), result)
     for user in list(dropout.users):
         if user.target is not operator.getitem:
             raise AssertionError(f"{user.target} takes all results of a dropout")

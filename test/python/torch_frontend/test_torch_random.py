@@ -116,6 +116,15 @@ def test_products_of_a_dropout_stay_when_the_mask_is_ordered() -> None:
     assert set(report.on_host) == {"aten.poisson.default"}
 
 
+@pytest.mark.parametrize("chance", [0.0, 1.0])
+def test_dropouts_of_nothing_or_of_all_draw_nothing(chance: float) -> None:
+    def function(p: torch.Tensor) -> list[torch.Tensor]:
+        return [functional.dropout(p, chance), torch.poisson(p * 30), functional.dropout(p + 1, chance), torch.rand(3)]
+
+    same_stream(function, torch.rand(4, 6))
+    same_stream(lambda p: (functional.dropout(p, chance), torch.rand(3)), torch.rand(4, 6, requires_grad=True))
+
+
 def test_training() -> None:
     """Dropouts of layers around an op of PyTorch: gradients have the masks of eager mode."""
 
