@@ -11,7 +11,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from torch.fx import Graph
+import torch
+from torch.fx import Graph, Node
 
 from .importer import ON_HOST, is_call, is_supported
 from .program import Program
@@ -61,13 +62,20 @@ def counted(graph: Graph) -> Counter[str]:
     return Counter(str(node.target) for node in graph.nodes if is_call(node))
 
 
+def called(node: Node) -> str:
+    """Returns the name of an op, and of the one that a higher-order op calls: "with_effects of
+    aten._linalg_check_errors.default"."""
+    inner = next((x for x in node.args if isinstance(x, torch._ops.OpOverload)), None)
+    return str(node.target) if inner is None else f"{node.target} of {inner}"
+
+
 def left_on_host(graph: Graph) -> tuple[Counter[str], dict[str, str]]:
     """Returns ops that have no rule, or that a rule or a pass refused, with the first reason of those that were
     refused."""
     left = [node for node in graph.nodes if is_call(node) and not is_supported(node)]
     # The first one's, therefore backwards.
-    reasons = {str(node.target): node.meta[ON_HOST] for node in reversed(left) if node.meta.get(ON_HOST)}
-    return Counter(str(node.target) for node in left), reasons
+    reasons = {called(node): node.meta[ON_HOST] for node in reversed(left) if node.meta.get(ON_HOST)}
+    return Counter(map(called, left)), reasons
 
 
 def traced() -> float:

@@ -135,6 +135,11 @@ def test_matrices_without_a_factorization() -> None:
         assert str(expected.value) in str(raised.value)
 
 
+def test_the_check_of_a_result_is_named() -> None:
+    with pytest.warns(UserWarning, match=r"for: with_effects of aten\._linalg_check_errors\.default \(1\)"):
+        on_chip(linalg.inv)(torch.eye(3) + 1)
+
+
 @pytest.mark.parametrize("given", [torch.eye(3, dtype=torch.float64), torch.zeros(0, 0), torch.zeros(2, 0, 0)], ids=str)
 def test_ops_left_to_pytorch(given: torch.Tensor) -> None:
     with record() as reports:
