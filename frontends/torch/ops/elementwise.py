@@ -226,6 +226,14 @@ def to_copy(g: Lowering, x: Value, *args: Any, **kwargs: Any) -> Value:
     return g.cast(x, g.out().dtype)
 
 
+@rule("prims.fma")
+def multiply_add(g: Lowering, x: Value | Number, y: Value | Number, z: Value | Number) -> Value:
+    """Returns x * y + z, rounded to 16 bits once: PyTorch's decompositions of `addcmul` and `lerp` contain it."""
+    computed = torch.float32 if is_float(g.out().dtype) else g.out().dtype
+    a, b, c = as_values(g, (x, y, z), computed)
+    return g.finish(g.cast(g.add(g.mul(a, b), c), g.out().dtype), g.out())
+
+
 @rule("abs")
 def absolute(g: Lowering, x: Value) -> Value:
     return x if x.dtype is torch.bool or x.dtype is torch.uint8 else g.call(ttir.abs, x)

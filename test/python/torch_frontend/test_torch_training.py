@@ -14,6 +14,7 @@ import transformers as hf
 from compiled import assert_agree, error_of, on_chip
 from torch import nn
 from torch.utils.checkpoint import checkpoint
+from ttmlir.torch.report import record
 
 LABELS = 10
 
@@ -202,3 +203,33 @@ def test_gradients_between_ops_that_pytorch_runs() -> None:
         loss.backward()
         gradients.append([p.grad for p in model.parameters()])
     assert_agree(gradients[1], gradients[0])
+
+
+@pytest.mark.parametrize("kind", [torch.optim.Adam, torch.optim.RMSprop, torch.optim.Adagrad], ids=lambda k: k.__name__)
+def test_steps_of_optimizers_run_on_the_chip(kind: type[torch.optim.Optimizer]) -> None:
+    """Their products and sums are `prims.fma` in PyTorch's decompositions."""
+    generator = torch.Generator().manual_seed(0)
+    given = [torch.randn(3, 5, generator=generator) for _ in range(4)]
+
+    def trained(wrap: Callable[..., Any]) -> torch.Tensor:
+        weight = nn.Parameter(given[0].clone())
+        optimizer = kind([weight], lr=0.1)  # type: ignore[call-arg]
+        step = wrap(optimizer.step)
+        for gradient in given[1:]:
+            weight.grad = gradient.clone()
+            step()
+        return weight.detach()
+
+    with record() as reports:
+        found = trained(lambda step: torch.compile(step, backend="tt"))
+    assert_agree(found, trained(lambda step: step))
+    assert reports and not any(report.on_host for report in reports)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
+def test_products_and_sums_are_rounded_once(dtype: torch.dtype) -> None:
+    x, y, z = torch.randn(3, 64, generator=torch.Generator().manual_seed(1)).to(dtype)
+    found = on_chip(torch.ops.prims.fma)(x, y, z)
+    assert_agree(found, (x.double() * y.double() + z.double()).to(dtype))
+    if dtype is torch.bfloat16:
+        assert torch.equal(found, (x.float() * y.float() + z.float()).to(dtype))
