@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import gc
+import itertools
 import logging
 import os
+import re
 import signal
 import sys
 import types
@@ -190,6 +192,18 @@ def interrupts() -> None:
     """Ctrl-C reaches what tests start, also where a shell runs them in the background, which ignores it."""
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+folder_numbers = itertools.count()
+
+
+@pytest.fixture
+def tmp_path(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Makes a folder, numbered by a counter: pytest's own reads the names of all earlier ones to find a number."""
+    name = re.sub(r"\W", "_", request.node.name)[:30]
+    path = tmp_path_factory.getbasetemp() / f"{name}-{next(folder_numbers)}"
+    path.mkdir(mode=0o700)
+    return path
 
 
 @pytest.fixture(autouse=True)
