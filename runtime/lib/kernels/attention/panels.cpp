@@ -63,19 +63,18 @@ public:
   void run(const Buffers &buffers) const override {
     const Values now{query.get(buffers.ins[0], buffers.scratch), key.get(buffers.ins[1], buffers.scratch),
                      value.get(buffers.ins[2], buffers.scratch), buffers};
-    parallelFor(slots, 1, [&](int64_t begin, int64_t end) {
-      for (int64_t s = begin; s < end; ++s) {
-        const panels::Session session(unit, blockRows);
-        std::byte *scratch = buffers.scratch + slotPlace + static_cast<size_t>(s) * perSlot;
-        int64_t packed = -1;
-        for (int64_t i = items * s / slots; i < items * (s + 1) / slots; ++i) {
+    parallelRuns(items, 1, slots, [&](int64_t s, Runs &runs) {
+      const panels::Session session(unit, blockRows);
+      std::byte *scratch = buffers.scratch + slotPlace + static_cast<size_t>(s) * perSlot;
+      int64_t packed = -1;
+      for (ItemRange run; runs.take(run);)
+        for (int64_t i = run.begin; i < run.end; ++i) {
           const int64_t head = i / rowBlocks, keyHead = head / a.groups(); // counted through the batches
           if (keyHead != packed)
             pack(now, keyHead, scratch);
           packed = keyHead;
           block(now, session, head, i % rowBlocks * blockRows, scratch);
         }
-      }
     });
   }
 

@@ -106,10 +106,8 @@ public:
       }
     }
     const int64_t items = p.batches() * rowBlocks * panelCount;
-    parallelFor(slots, 1, [&](int64_t begin, int64_t end) {
-      for (int64_t s = begin; s < end; ++s)
-        pieces(now, items * s / slots, items * (s + 1) / slots,
-               buffers.scratch + slotPlace + static_cast<size_t>(s) * slot.bytes());
+    parallelRuns(items, 1, slots, [&](int64_t s, Runs &runs) {
+      pieces(now, runs, buffers.scratch + slotPlace + static_cast<size_t>(s) * slot.bytes());
     });
   }
 
@@ -160,21 +158,31 @@ private:
   }
 
   /// Items [begin, end) of all batches, blocks of rows, and panels.
-  void pieces(const Values &now, int64_t begin, int64_t end, std::byte *scratch) const {
-    while (begin < end) {
-      const int64_t first = begin % panelCount, last = std::min(panelCount, first + end - begin);
-      const int64_t block = begin / panelCount;
-      rowBlock(now, block / rowBlocks, block % rowBlocks, first, last, scratch);
-      begin += last - first;
-    }
+  void pieces(const Values &now, Runs &runs, std::byte *scratch) const {
+    panels::IntegerRows found;
+    int64_t packed = -1;
+    for (ItemRange run; runs.take(run);)
+      while (run.begin < run.end) {
+        const int64_t first = run.begin % panelCount, last = std::min(panelCount, first + run.size());
+        const int64_t index = run.begin / panelCount, batch = index / rowBlocks, block = index % rowBlocks;
+        if (std::exchange(packed, index) != index)
+          packLeft(now, batch, block, scratch, found);
+        rowBlock(now, batch, block, first, last, scratch, found);
+        run.begin += last - first;
+      }
   }
 
-  void rowBlock(const Values &now, int64_t batch, int64_t block, int64_t first, int64_t last,
-                std::byte *scratch) const {
-    const int64_t row = block * rowsPerBlock, rows = std::min(rowsPerBlock, p.m - row);
-    panels::IntegerRows found;
+  int64_t rowsOf(int64_t block) const { return std::min(rowsPerBlock, p.m - block * rowsPerBlock); }
+
+  void packLeft(const Values &now, int64_t batch, int64_t block, std::byte *scratch, panels::IntegerRows &found) const {
+    const int64_t row = block * rowsPerBlock;
     const std::byte *a = now.buffers.ins[0] + (p.offsets(batch).first + row * p.aRow) * leftBytes;
-    panels::packRows(now.columns.order, {left, a, {p.aRow, p.aColumn}}, rows, p.k, scratch + leftPlace, found);
+    panels::packRows(now.columns.order, {left, a, {p.aRow, p.aColumn}}, rowsOf(block), p.k, scratch + leftPlace, found);
+  }
+
+  void rowBlock(const Values &now, int64_t batch, int64_t block, int64_t first, int64_t last, std::byte *scratch,
+                const panels::IntegerRows &found) const {
+    const int64_t row = block * rowsPerBlock, rows = rowsOf(block);
     std::byte *b = packed(now.packed, matrices.ofBatch[static_cast<size_t>(batch)]);
     auto *out = reinterpret_cast<int32_t *>(now.buffers.outs[0]) + (batch * p.m + row) * p.n;
     for (int64_t panel = first; panel < last; ++panel)

@@ -64,9 +64,9 @@ public:
     const std::byte *biasValues =
         bias < 0 ? nullptr : packedBias.get(buffers.ins[static_cast<size_t>(bias)], buffers.scratch);
     const int64_t blocks = p.batches() * rowBlocks * columnBlocks;
-    parallelFor(slots, 1, [&](int64_t begin, int64_t end) {
-      for (int64_t slot = begin; slot < end; ++slot)
-        for (int64_t i = blocks * slot / slots; i < blocks * (slot + 1) / slots; ++i)
+    parallelRuns(blocks, 1, slots, [&](int64_t slot, Runs &runs) {
+      for (ItemRange run; runs.take(run);)
+        for (int64_t i = run.begin; i < run.end; ++i)
           block(i, slot, a, b, biasValues, buffers);
     });
   }

@@ -1,8 +1,8 @@
 //===- panels.cpp - matrix products in panels of our own ----------------------===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// The work is a list of (batch, block of rows, panel) that the threads share in contiguous pieces. The division depends
-// on the shape alone, so the order of the sums, and every bit of the result, is the same on any number of threads.
+// The work is a list of (batch, block of rows, panel), of which the threads take contiguous runs. The blocks depend on
+// the shape alone, so the order of the sums, and every bit of the result, is the same for any runs.
 //
 //===----------------------------------------------------------------------===//
 
@@ -86,10 +86,8 @@ public:
     if (right == Right::Before)
       pack(now.b, 0, matrixCount(), {0, depth, 0, panelCount}, buffers.scratch + rightPlace);
     const int64_t items = p.batches() * rowBlocks * panelCount;
-    parallelFor(slots, 1, [&](int64_t begin, int64_t end) {
-      for (int64_t s = begin; s < end; ++s)
-        pieces(now, items * s / slots, items * (s + 1) / slots,
-               buffers.scratch + slotPlace + static_cast<size_t>(s) * perSlot);
+    parallelRuns(items, atOnce, slots, [&](int64_t s, Runs &runs) {
+      pieces(now, runs, buffers.scratch + slotPlace + static_cast<size_t>(s) * perSlot);
     });
   }
 
@@ -360,28 +358,41 @@ private:
         }
   }
 
-  /// Items [begin, end) of the list.
-  void pieces(const Values &now, int64_t begin, int64_t end, std::byte *scratch) const {
+  /// The items that the calling thread takes.
+  void pieces(const Values &now, Runs &runs, std::byte *scratch) const {
     const panels::Session session(unit, p.m);
-    while (begin < end) {
-      const int64_t first = begin % panelCount, last = std::min(panelCount, first + end - begin);
-      const int64_t block = begin / panelCount;
-      rowBlock(now, session, block / rowBlocks, block % rowBlocks, first, last, scratch);
-      begin += last - first;
-    }
+    int64_t copied = -1;
+    for (ItemRange run; runs.take(run);)
+      while (run.begin < run.end) {
+        const int64_t first = run.begin % panelCount, last = std::min(panelCount, first + run.size());
+        const int64_t index = run.begin / panelCount, batch = index / rowBlocks, block = index % rowBlocks;
+        const Left left = leftOf(now, batch, block, scratch);
+        if (std::exchange(copied, index) != index)
+          copyLeft(now, left, block);
+        rowBlock(now, session, left, batch, block, first, last, scratch);
+        run.begin += last - first;
+      }
+  }
+
+  Left leftOf(const Values &now, int64_t batch, int64_t block, std::byte *scratch) const {
+    const int64_t row = block * rowsPerBlock, rows = std::min(rowsPerBlock, p.m - row);
+    return {now.a + (p.offsets(batch).first + row * p.aRow) * bytes, scratch + leftPlace, rows,
+            std::clamp<int64_t>(rowsInPlace - row, 0, rows)};
+  }
+
+  /// Copies the rows that are not multiplied where they are.
+  void copyLeft(const Values &now, const Left &left, int64_t block) const {
+    if (leftRows)
+      leftRows->copy(now.a, block * rowsPerBlock, left.rows, left.copied);
+    else if (left.inPlace < left.rows)
+      panels::copyRows(unit, left.given + left.inPlace * p.aRow * bytes, {p.aRow, p.aColumn}, p.k,
+                       left.rows - left.inPlace, left.copied);
   }
 
   /// Panels [first, last) of a block of rows.
-  void rowBlock(const Values &now, const panels::Session &session, int64_t batch, int64_t block, int64_t first,
-                int64_t last, std::byte *scratch) const {
-    const int64_t row = block * rowsPerBlock, rows = std::min(rowsPerBlock, p.m - row);
-    Left left{now.a + (p.offsets(batch).first + row * p.aRow) * bytes, scratch + leftPlace, rows};
-    left.inPlace = std::clamp<int64_t>(rowsInPlace - row, 0, rows);
-    if (leftRows)
-      leftRows->copy(now.a, row, rows, left.copied);
-    else if (left.inPlace < rows)
-      panels::copyRows(unit, left.given + left.inPlace * p.aRow * bytes, {p.aRow, p.aColumn}, p.k, rows - left.inPlace,
-                       left.copied);
+  void rowBlock(const Values &now, const panels::Session &session, const Left &left, int64_t batch, int64_t block,
+                int64_t first, int64_t last, std::byte *scratch) const {
+    const int64_t row = block * rowsPerBlock, rows = left.rows;
     const auto matrix = static_cast<int64_t>(matrices.ofBatch[static_cast<size_t>(batch)]);
     const std::byte *all = right == Right::Once     ? ordered.data()
                            : right == Right::Before ? now.buffers.scratch + rightPlace

@@ -69,9 +69,9 @@ public:
       a = buffers.scratch + leftPlace;
     }
     const int64_t items = p.batches() * groups;
-    parallelFor(slots, 1, [&](int64_t begin, int64_t end) {
-      for (int64_t s = begin; s < end; ++s)
-        for (int64_t item = items * s / slots; item < items * (s + 1) / slots; ++item)
+    parallelRuns(items, 1, slots, [&](int64_t s, Runs &runs) {
+      for (ItemRange run; runs.take(run);)
+        for (int64_t item = run.begin; item < run.end; ++item)
           group(a, b, added, item / groups, item % groups, buffers.scratch + sums + s * sumBytes,
                 buffers.scratch + expanded + s * columnsAtOnce * p.k * 2, buffers.outs[0]);
     });

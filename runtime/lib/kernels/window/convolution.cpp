@@ -106,17 +106,16 @@ public:
       const std::byte *image = input.get(buffers.ins[0], scratch);
       return convolve(0, paddedPixels ? padded(image, scratch) : image, buffers.outs[0]);
     }
-    parallelFor(slots, 1, [&](int64_t begin, int64_t end) {
-      for (int64_t s = begin; s < end; ++s) {
-        const auto slot = static_cast<size_t>(s);
-        auto *from = reinterpret_cast<float *>(scratch + sourcePlace) + slot * sourceValues;
-        auto *to = reinterpret_cast<float *>(scratch + targetPlace) + slot * targetValues;
-        for (auto i = static_cast<size_t>(pieces * s / slots); i < static_cast<size_t>(pieces * (s + 1) / slots); ++i) {
+    parallelRuns(pieces, 1, slots, [&](int64_t s, Runs &runs) {
+      const auto slot = static_cast<size_t>(s);
+      auto *from = reinterpret_cast<float *>(scratch + sourcePlace) + slot * sourceValues;
+      auto *to = reinterpret_cast<float *>(scratch + targetPlace) + slot * targetValues;
+      for (ItemRange run; runs.take(run);)
+        for (auto i = static_cast<size_t>(run.begin); i < static_cast<size_t>(run.end); ++i) {
           widen(buffers.ins[0] + i * sourceValues * sizeof(uint16_t), from, sourceValues);
           convolve(slot, reinterpret_cast<const std::byte *>(from), reinterpret_cast<std::byte *>(to));
           round(to, buffers.outs[0] + i * targetValues * sizeof(uint16_t), targetValues);
         }
-      }
     });
   }
   size_t scratchBytes() const override { return layout.bytes(); }

@@ -63,10 +63,11 @@ public:
                reinterpret_cast<int32_t *>(buffers.outs[0])};
     split(buffers.ins[0], buffers.scratch, now);
     const int64_t items = blocks * c.groups;
-    parallelFor(slots, 1, [&](int64_t begin, int64_t end) {
-      for (int64_t s = begin; s < end; ++s)
-        for (int64_t i = items * s / slots; i < items * (s + 1) / slots; ++i)
-          block(now, i / c.groups, i % c.groups, buffers.scratch + slotPlace + static_cast<size_t>(s) * slot.bytes());
+    parallelRuns(items, 1, slots, [&](int64_t s, Runs &runs) {
+      std::byte *const scratch = buffers.scratch + slotPlace + static_cast<size_t>(s) * slot.bytes();
+      for (ItemRange run; runs.take(run);)
+        for (int64_t i = run.begin; i < run.end; ++i)
+          block(now, i / c.groups, i % c.groups, scratch);
     });
   }
 

@@ -160,14 +160,14 @@ public:
         images->run(given, buffers.scratch + imagesPlace);
         now.images = buffers.scratch + imagesPlace;
       }
-      parallelFor(slots, 1, [&](int64_t begin, int64_t end) {
+      const auto items = static_cast<int64_t>(blocks.size()) * panelCount;
+      parallelRuns(items, 1, slots, [&](int64_t s, Runs &runs) {
         const panels::Session session(unit, rowsOfPiece);
-        for (int64_t s = begin; s < end; ++s) {
-          std::byte *scratch = buffers.scratch + slotPlace + static_cast<size_t>(s) * perSlot;
-          for (int64_t i = firstItems[static_cast<size_t>(s)]; i < firstItems[static_cast<size_t>(s) + 1]; ++i)
+        std::byte *scratch = buffers.scratch + slotPlace + static_cast<size_t>(s) * perSlot;
+        for (ItemRange run; runs.take(run);)
+          for (int64_t i = run.begin; i < run.end; ++i)
             forEachChosen(blocks[blockOf(i)], ofPiece,
                           [&](const Rows &rows) { block(session, now, rows, panelOf(i), scratch); });
-        }
       });
     }
   }
@@ -305,7 +305,6 @@ private:
     slots = threads();
     // Many items for each thread, each of rows that stay in cache.
     const int64_t each = std::max<int64_t>(1, all * panelCount / (8 * slots));
-    std::vector<int64_t> costs;
     for (size_t b = 0; b < boxes.size(); ++b) {
       const int64_t steps = ceilDivide(boxes[b].rows, tile.rows);
       const int64_t mostSteps = std::clamp<int64_t>(each / cost(boxes[b], tile.rows), 1, mostRows / tile.rows);
@@ -314,24 +313,12 @@ private:
         const int64_t first = steps * i / count * tile.rows;
         const int64_t rows = std::min(steps * (i + 1) / count * tile.rows, boxes[b].rows) - first;
         blocks.push_back({b, first, rows, ceilDivide(rows, tile.rows)});
-        costs.push_back(cost(boxes[b], rows));
         most = std::max(most, rows);
       }
     }
     // Weights that do not stay in cache are read once, and images once for each panel.
     panelByPanel = panelCount * taps * channels * tile.columns * floatBytes > keptBytes;
-    const auto items = static_cast<int64_t>(blocks.size()) * panelCount;
-    slots = std::min(slots, items);
-    firstItems = {0};
-    for (int64_t i = 0, done = 0; i < items; ++i) {
-      // The slot that contains the middle of the item.
-      const int64_t now = costs[blockOf(i)];
-      const int64_t slotOf = std::min(slots - 1, (2 * done + now) * slots / (2 * all * panelCount));
-      while (static_cast<int64_t>(firstItems.size()) <= slotOf)
-        firstItems.push_back(i);
-      done += now;
-    }
-    firstItems.resize(static_cast<size_t>(slots) + 1, items);
+    slots = std::min<int64_t>(slots, static_cast<int64_t>(blocks.size()) * panelCount);
     sumsPlace = slot.take(static_cast<size_t>(most * width * floatBytes));
     perSlot = slot.bytes();
     slotPlace = layout.take(static_cast<size_t>(slots) * perSlot);
@@ -527,7 +514,6 @@ private:
   std::vector<Rows> blocks;
   int64_t slots;
   bool panelByPanel = false;
-  std::vector<int64_t> firstItems; // of each slot
   size_t sumsPlace, perSlot, slotPlace;
   bool biased, narrow;
   library::Packed weights, bias;

@@ -59,30 +59,28 @@ public:
     if (biased)
       orderBias(reinterpret_cast<const float *>(bias.get(buffers.ins[2], buffers.scratch)),
                 reinterpret_cast<float *>(buffers.scratch + biasPlace));
-    parallelFor(rowParts * columnParts, 1, [&](int64_t begin, int64_t end) {
-      for (int64_t item = begin; item < end; ++item) {
-        const int64_t part = item / columnParts, column = item % columnParts;
-        const int64_t firstPanel = panelCount * column / columnParts;
-        const int64_t lastPanel = panelCount * (column + 1) / columnParts;
-        std::byte *scratch = buffers.scratch + slotPlace + static_cast<size_t>(item) * perSlot;
-        panels::PixelBlock block{};
-        block.weights = weights + firstPanel * panelBytes;
-        block.columns = std::min(out, lastPanel * pixelColumns) - firstPanel * pixelColumns;
-        block.a = reinterpret_cast<float *>(scratch + pixelsPlace);
-        block.copy = reinterpret_cast<float *>(scratch + copyPlace);
-        block.sums = reinterpret_cast<float *>(scratch + sumsPlace);
-        if (biased)
-          block.bias = reinterpret_cast<const float *>(buffers.scratch + biasPlace) + firstPanel * pixelColumns;
-        block.relu = relu;
-        block.relu6 = relu6;
-        block.reluOfSum = residual.relu;
-        block.rowBytes = out * 2;
-        const int64_t first = units * part / rowParts, last = units * (part + 1) / rowParts;
-        const int64_t count = ceilDivide(last - first, unitsAtOnce);
-        for (int64_t i = 0; i < count; ++i)
-          piece(buffers, residual, first + (last - first) * i / count, first + (last - first) * (i + 1) / count,
-                firstPanel, reinterpret_cast<float *>(scratch + pixelsPlace), block);
-      }
+    parallelRuns(pieces * columnParts, 1, slots, [&](int64_t s, Runs &runs) {
+      std::byte *scratch = buffers.scratch + slotPlace + static_cast<size_t>(s) * perSlot;
+      panels::PixelBlock block{};
+      block.a = reinterpret_cast<float *>(scratch + pixelsPlace);
+      block.copy = reinterpret_cast<float *>(scratch + copyPlace);
+      block.sums = reinterpret_cast<float *>(scratch + sumsPlace);
+      block.relu = relu;
+      block.relu6 = relu6;
+      block.reluOfSum = residual.relu;
+      block.rowBytes = out * 2;
+      for (ItemRange run; runs.take(run);)
+        for (int64_t i = run.begin; i < run.end; ++i) {
+          const int64_t part = i / columnParts, column = i % columnParts;
+          const int64_t firstPanel = panelCount * column / columnParts;
+          const int64_t lastPanel = panelCount * (column + 1) / columnParts;
+          block.weights = weights + firstPanel * panelBytes;
+          block.columns = std::min(out, lastPanel * pixelColumns) - firstPanel * pixelColumns;
+          if (biased)
+            block.bias = reinterpret_cast<const float *>(buffers.scratch + biasPlace) + firstPanel * pixelColumns;
+          piece(buffers, residual, units * part / pieces, units * (part + 1) / pieces, firstPanel,
+                reinterpret_cast<float *>(scratch + pixelsPlace), block);
+        }
     });
   }
 
@@ -105,8 +103,10 @@ private:
     } else {
       unitsAtOnce = std::clamp<int64_t>(mostRows / across.out, 1, down.out);
     }
-    rowParts = std::clamp<int64_t>(results / fewRows, 1, std::min<int64_t>(units, threads()));
+    const int64_t rowParts = std::clamp<int64_t>(results / fewRows, 1, std::min<int64_t>(units, threads()));
     columnParts = std::clamp<int64_t>(threads() / rowParts, 1, panelCount);
+    pieces = ceilDivide(ceilDivide(units, rowParts), unitsAtOnce) * rowParts;
+    slots = rowParts * columnParts;
     const int64_t mostResults = std::min(unitsAtOnce * rowsOfUnit, results);
     const int64_t values = onePixel() ? mostResults * pitch : linesOf(unitsAtOnce) * lineValues;
     offsetsPlace = slot.take(static_cast<size_t>(mostResults) * sizeof(int64_t));
@@ -115,7 +115,7 @@ private:
     sumsPlace =
         slot.take(depth > panels::pixelDepth ? static_cast<size_t>(mostResults * pixelColumns) * sizeof(float) : 0);
     perSlot = slot.bytes();
-    slotPlace = layout.take(static_cast<size_t>(rowParts * columnParts) * perSlot);
+    slotPlace = layout.take(static_cast<size_t>(slots) * perSlot);
   }
 
   /// Lines of an image under the windows of some lines of results.
@@ -247,7 +247,8 @@ private:
   int64_t lineValues; // of a widened line with its border
   int64_t results;    // of all images
   int64_t units, rowsOfUnit, unitsAtOnce;
-  int64_t rowParts, columnParts; // that threads compute
+  int64_t pieces, columnParts; // of the units, and of the panels
+  int64_t slots;
   ScratchLayout layout, slot;
   size_t offsetsPlace, pixelsPlace, copyPlace, sumsPlace, perSlot, slotPlace;
   Load<float> load = loader<float>(DataType::BFloat16);

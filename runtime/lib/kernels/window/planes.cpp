@@ -190,25 +190,24 @@ public:
     if (biased)
       now.bias = reinterpret_cast<const float *>(bias.get(buffers.ins[2], buffers.scratch));
     const int64_t blocks = batch * blocksOfImage, items = byPanels ? panelCount : batch * planes.steps;
-    parallelFor(slots, 1, [&](int64_t begin, int64_t end) {
+    // A thread copies all windows for its panels, hence takes all of them at once.
+    const int64_t atOnce = byPanels ? ceilDivide(panelCount, slots) : stepsOfBlock;
+    parallelRuns(items, atOnce, slots, [&](int64_t s, Runs &runs) {
       const panels::Session session(unit, step);
-      for (int64_t s = begin; s < end; ++s) {
-        std::byte *scratch = buffers.scratch + slotPlace + static_cast<size_t>(s) * perSlot;
-        int64_t first = items * s / slots;
-        const int64_t last = items * (s + 1) / slots;
+      std::byte *scratch = buffers.scratch + slotPlace + static_cast<size_t>(s) * perSlot;
+      for (ItemRange run; runs.take(run);) {
         if (byPanels) {
           for (int64_t b = 0; b < blocks; ++b) {
             const int64_t from = b % blocksOfImage * stepsOfBlock;
-            block(session, now, b / blocksOfImage, {from, std::min(planes.steps, from + stepsOfBlock)}, {first, last},
-                  scratch);
+            block(session, now, b / blocksOfImage, {from, std::min(planes.steps, from + stepsOfBlock)}, run, scratch);
           }
           continue;
         }
-        while (first < last) {
-          const int64_t image = first / planes.steps, from = first % planes.steps;
-          const int64_t until = std::min({planes.steps, from + stepsOfBlock, from + last - first});
+        while (run.begin < run.end) {
+          const int64_t image = run.begin / planes.steps, from = run.begin % planes.steps;
+          const int64_t until = std::min({planes.steps, from + stepsOfBlock, from + run.size()});
           block(session, now, image, {from, until}, {0, panelCount}, scratch);
-          first += until - from;
+          run.begin += until - from;
         }
       }
     });
@@ -221,11 +220,6 @@ private:
     std::byte *result;
     const Residual &residual;
   };
-  struct Range {
-    int64_t begin, end;
-    int64_t size() const { return end - begin; }
-  };
-
   /// Threads share the panels if these do not stay in the second cache, else the windows.
   void divide() {
     constexpr int64_t weightsInCache = 1 << 19, planesInCache = 1 << 19;
@@ -286,7 +280,7 @@ private:
   }
 
   /// Packs weights [O, I, window...] in the order of the steps, on all threads.
-  void pack(const uint16_t *values, Range which, std::byte *panels) const {
+  void pack(const uint16_t *values, ItemRange which, std::byte *panels) const {
     const int64_t filter = channels * taps, kernel = planes.across.kernel;
     parallelFor(which.size(), 1, [&](int64_t begin, int64_t end) {
       alignas(64) uint16_t rows[width * group];
@@ -309,7 +303,7 @@ private:
   }
 
   /// Steps of windows of an image in the columns of panels.
-  void block(const panels::Session &session, const Values &now, int64_t image, Range which, Range columns,
+  void block(const panels::Session &session, const Values &now, int64_t image, ItemRange which, ItemRange columns,
              std::byte *scratch) const {
     const int64_t firstLine = which.begin * step / planes.pitch;
     const int64_t last = std::min(planes.positions, which.end * step);
@@ -331,8 +325,8 @@ private:
   }
 
   /// Some steps in the columns of a panel. isFirst: the panel is read from memory.
-  void piece(const panels::Session &session, const Values &now, int64_t image, Range which, int64_t panel, bool isFirst,
-             const std::byte *rows, float *sums) const {
+  void piece(const panels::Session &session, const Values &now, int64_t image, ItemRange which, int64_t panel,
+             bool isFirst, const std::byte *rows, float *sums) const {
     const auto steps = static_cast<int64_t>(places.size());
     panels::Block work{};
     work.where = {rowBytes, 16 * rowBytes, 0};

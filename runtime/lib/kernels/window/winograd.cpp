@@ -323,29 +323,28 @@ private:
       transformTiles(now, begin, end, reinterpret_cast<float *>(scratch + pixelPlace + begin * pixelBytes),
                      all.apart / floatBytes);
     });
-    parallelFor(slots, 1, [&](int64_t begin, int64_t end) {
+    parallelRuns(panelCount, 1, slots, [&](int64_t s, Runs &runs) {
       const panels::Session session(unit, tiles);
-      for (int64_t s = begin; s < end; ++s) {
-        std::byte *const slot = scratch + slotPlace + static_cast<size_t>(s) * perSlot;
-        for (int64_t panel = panelCount * s / slots; panel < panelCount * (s + 1) / slots; ++panel) {
+      std::byte *const slot = scratch + slotPlace + static_cast<size_t>(s) * perSlot;
+      for (ItemRange run; runs.take(run);)
+        for (int64_t panel = run.begin; panel < run.end; ++panel) {
           transformChannels(panel, 0, channels, reinterpret_cast<float *>(slot + weightsPlace));
           multiplyTiles(session, now, all, {panel, panel + 1, slot + weightsPlace}, slot);
         }
-      }
     });
   }
 
   /// Each thread multiplies some tiles with all panels, which are transformed in groups before.
   void runByTiles(const Values &now, int64_t tiles, int64_t given, std::byte *scratch) const {
-    const int64_t blocks = given ? given : ceilDivide(tiles, mostTiles), parts = std::min(slots, blocks);
+    const int64_t blocks = given ? given : ceilDivide(tiles, mostTiles);
     for (int64_t panel = 0; panel < panelCount; panel += panelsAtOnce) {
       const Group group{panel, std::min(panelCount, panel + panelsAtOnce), scratch + weightsPlace};
       transform(group, reinterpret_cast<float *>(scratch + weightsPlace));
-      parallelFor(parts, 1, [&](int64_t begin, int64_t end) {
+      parallelRuns(blocks, 1, slots, [&](int64_t s, Runs &runs) {
         const panels::Session session(unit, mostTiles);
-        for (int64_t s = begin; s < end; ++s)
-          for (int64_t b = blocks * s / parts; b < blocks * (s + 1) / parts; ++b) {
-            std::byte *const slot = scratch + slotPlace + static_cast<size_t>(s) * perSlot;
+        std::byte *const slot = scratch + slotPlace + static_cast<size_t>(s) * perSlot;
+        for (ItemRange run; runs.take(run);)
+          for (int64_t b = run.begin; b < run.end; ++b) {
             const int64_t first = tiles * b / blocks, last = tiles * (b + 1) / blocks;
             const Tiles some{first, last - first, slot + pixelPlace, (last - first) * pixelBytes};
             transformTiles(now, first, last, reinterpret_cast<float *>(slot + pixelPlace), some.apart / floatBytes);
