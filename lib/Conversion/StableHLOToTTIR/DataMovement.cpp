@@ -4,6 +4,7 @@
 #include "Patterns.h"
 
 #include "ttmlir/Dialect/TTIR/IR/Ops/ArangeOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/BitwiseXorOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/ConcatOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/ConstantOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/PadOp.h"
@@ -133,19 +134,19 @@ struct LowerReverse : OpConversionPattern<stablehlo::ReverseOp> {
 };
 } // namespace
 
-/// The padding value as the f32 that ttir.pad takes.
-static FailureOr<APFloat> paddingValue(ConversionPatternRewriter &rewriter, stablehlo::PadOp op) {
+/// The padding value as the f32 that ttir.pad takes; nothing for an integer that is not exact in f32.
+static FailureOr<std::optional<APFloat>> paddingValue(ConversionPatternRewriter &rewriter, stablehlo::PadOp op) {
   APFloat converted(APFloat::IEEEsingle());
   Attribute value = splatValue(op.getPaddingValue());
   if (auto attr = dyn_cast_if_present<FloatAttr>(value))
-    return APFloat(static_cast<float>(attr.getValueAsDouble()));
+    return std::optional(APFloat(static_cast<float>(attr.getValueAsDouble())));
   auto attr = dyn_cast_if_present<IntegerAttr>(value);
   if (!attr)
     return notifyMatchFailure(rewriter, op, "the padding value is not a constant");
   bool isSigned = attr.getType().isSignlessInteger() && attr.getValue().getBitWidth() > 1;
   if (converted.convertFromAPInt(attr.getValue(), isSigned, APFloat::rmNearestTiesToEven) != APFloat::opOK)
-    return notifyMatchFailure(rewriter, op, "the padding value is not exact as the f32 that ttir.pad takes");
-  return converted;
+    return std::optional<APFloat>();
+  return std::optional(converted);
 }
 
 namespace {
@@ -161,12 +162,23 @@ struct LowerPad : OpConversionPattern<stablehlo::PadOp> {
         return notifyMatchFailure(rewriter, op, "ttir.pad does not remove elements");
       padding.append({low, high});
     }
-    FailureOr<APFloat> value = paddingValue(rewriter, op);
+    FailureOr<std::optional<APFloat>> value = paddingValue(rewriter, op);
     if (failed(value) || failed(checkNarrow(rewriter, op, padding)))
       return failure();
-    return replace(
-        rewriter, op,
-        ttir::PadOp::create(rewriter, op.getLoc(), op.getType(), adaptor.getOperand(), narrow(padding), *value));
+    const auto pad = [&](Value operand, const APFloat &with) {
+      return ttir::PadOp::create(rewriter, op.getLoc(), op.getType(), operand, narrow(padding), with);
+    };
+    if (*value)
+      return replace(rewriter, op, pad(adaptor.getOperand(), **value));
+    // Zeros become the value when the bits that differ from it are flipped back.
+    ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
+    const auto flip = [&](Value x) {
+      RankedTensorType type = typeOf(x);
+      Value mask =
+          ttir::ConstantOp::create(builder, type, DenseElementsAttr::get(type, splatValue(op.getPaddingValue())));
+      return make<ttir::BitwiseXorOp>(builder, type, {x, mask});
+    };
+    return replace(rewriter, op, flip(pad(flip(adaptor.getOperand()), APFloat(0.0f))));
   }
 };
 } // namespace

@@ -44,6 +44,7 @@ void tt::createStableHLOToTTIRPipeline(OpPassManager &manager, const StableHLOTo
   manager.addPass(createStableHLOComplexDataTypeConversion());
   manager.addPass(createStableHLOLegalizeQuantToMath());
   manager.addPass(createStableHLOLegalizeSmallFloats());
+  manager.addPass(createStableHLOLegalizeWideIntegers());
   manager.addNestedPass<func::FuncOp>(createExpandStableHLO());
   if (options.legalizeCompositeToCallEnabled)
     manager.addNestedPass<func::FuncOp>(shlo::createStablehloLegalizeCompositeToCall());

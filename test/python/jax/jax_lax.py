@@ -149,6 +149,8 @@ ROWS: list[Row] = [
         [X], E),
     Row("lax.cumprod reverse", lambda x: lax.cumprod(x, 1, reverse=True), [P], C),
     Row("lax.cummin", lax.cummin, [X], E),
+    Row("lax.cummin uint32", lambda u: lax.cummin(u, 1), [U * 9876543], E),
+    Row("lax.pad of an integer", lambda u: lax.pad(u, np.uint32(2**32 - 3), ((1, 0, 0), (0, 2, 0))), [U], E),
     Row("int4 wraps", lambda i, j: (i.astype(jnp.int4) + j.astype(jnp.int4)).astype(jnp.int32), [I, J], E),
     Row("uint4 wraps", lambda i, j: (i.astype(jnp.uint4) * j.astype(jnp.uint4)).astype(jnp.int32), [I, J], E),
     Row("int4 argument and result", lambda i: i, [I.astype(jnp.int4)], E),

@@ -46,7 +46,23 @@ PROGRAMS = {
             key = np.asarray(jax.random.PRNGKey(seed))
             with jax.default_device(jax.devices("cpu")[0]):
                 np.testing.assert_array_equal(key, np.asarray(jax.random.PRNGKey(seed)))
-        assert jax.random.normal(jax.random.key(3), (2,)).dtype == np.float64
+        """,
+    "random numbers of 64 bits": """
+        jax.config.update("jax_enable_x64", True)
+        def draws(data):
+            a, b, c, d = jax.random.split(jax.random.wrap_key_data(data), 4)
+            rbg = jax.random.key(5, impl="rbg")
+            floats = jax.random.uniform(a, (500,), minval=-3, maxval=5), jax.random.normal(b, (500,)), jax.random.normal(rbg)
+            return floats, (jax.random.randint(c, (9,), -7, 2**31 - 1), jax.random.choice(d, 10, (4,), replace=False))
+        key = np.uint32([3, 9])
+        floats, integers = jax.jit(draws)(key)
+        with jax.default_device(jax.devices("cpu")[0]):
+            of_cpu, integers_of_cpu = jax.jit(draws)(key)
+        for found, expected in zip(floats, of_cpu):
+            assert found.dtype == np.float64
+            np.testing.assert_allclose(np.asarray(found), np.asarray(expected), rtol=1e-5, atol=1e-6)
+        for found, expected in zip(integers, integers_of_cpu):
+            np.testing.assert_array_equal(np.asarray(found), np.asarray(expected))
         """,
     "special floats come back as they were": """
         sent = np.array([np.nan, np.inf, -np.inf, -0.0, 1e-45], np.float32)

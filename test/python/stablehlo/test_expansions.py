@@ -527,3 +527,80 @@ def test_calls_known_by_name() -> None:
     assert values.tolist() == [[2.0, 0.5]]
     assert indices.tolist() == [[2, 0]]
     torch.testing.assert_close(error, torch.erf(x), rtol=1e-5, atol=1e-6)
+
+
+WIDE = {
+    "add": lambda a, b: a + b,
+    "subtract": lambda a, b: a - b,
+    "multiply": lambda a, b: a * b,
+    "divide": lambda a, b: (abs(a) // abs(b)) * (1 if (a < 0) == (b < 0) else -1) if b else -1,
+    "remainder": lambda a, b: (abs(a) % abs(b)) * (-1 if a < 0 else 1) if b else a,
+    "and": lambda a, b: a & b,
+    "xor": lambda a, b: a ^ b,
+    "maximum": max,
+    "minimum": min,
+    "shift_left": lambda a, b: a << (b & 63),
+    "shift_right_logical": lambda a, b: (a % 2**64) >> (b & 63),
+    "shift_right_arithmetic": lambda a, b: a >> (b & 63),
+}
+
+
+@pytest.mark.parametrize("is_signed", [True, False])
+@pytest.mark.parametrize("name", WIDE)
+def test_integers_of_64_bits(name: str, *, is_signed: bool) -> None:
+    """Arithmetic on numbers that 32 bits do not hold, read as two words."""
+    factor, offset = 0x123456789ABCDEF1, 0xFEDCBA9876
+    first, second = [3, -7, 0, 2**31 - 1, -(2**31), 5], [5, 11, -9, 0, 77, 2**31 - 2]
+    if not is_signed:
+        first, second = [abs(x) for x in first], [abs(x) for x in second]
+    dtype, given, element = (torch.int32, "i32", "i64") if is_signed else (torch.uint32, "ui32", "ui64")
+    wide, narrow, words = f"tensor<6x{element}>", f"tensor<6x{given}>", "tensor<6xui32>"
+    amount = f"%c = stablehlo.constant dense<63> : {wide}\n%v = stablehlo.and %q, %c : {wide}"
+    body = f"""%f = stablehlo.constant dense<{factor}> : {wide}
+      %o = stablehlo.constant dense<{offset}> : {wide}
+      %h = stablehlo.constant dense<32> : {wide}
+      %p = stablehlo.convert %a : ({narrow}) -> {wide}
+      %q = stablehlo.convert %b : ({narrow}) -> {wide}
+      %s = stablehlo.multiply %p, %f : {wide}
+      %u = stablehlo.add %s, %o : {wide}
+      {amount if "shift" in name else f"%v = stablehlo.multiply %q, %o : {wide}"}
+      %w = stablehlo.{name} %u, %v : {wide}
+      %g = stablehlo.shift_right_logical %w, %h : {wide}
+      %r0 = stablehlo.convert %w : ({wide}) -> {words}
+      %r1 = stablehlo.convert %g : ({wide}) -> {words}
+      %r2 = stablehlo.compare LT, %u, %v : ({wide}, {wide}) -> tensor<6xi1>
+      %r3 = stablehlo.convert %w : ({wide}) -> tensor<6xf32>"""
+    inputs = {"a": torch.tensor(first).to(dtype), "b": torch.tensor(second).to(dtype)}
+    low, high, is_less, floats = run(body, inputs, [words, words, "tensor<6xi1>", "tensor<6xf32>"])
+
+    def wrapped(x: int) -> int:
+        return (x + 2**63) % 2**64 - 2**63 if is_signed else x % 2**64
+
+    left = [wrapped(x * factor + offset) for x in first]
+    right = [x % 64 if "shift" in name else wrapped(x * offset) for x in second]
+    expected = [wrapped(WIDE[name](a, b)) for a, b in zip(left, right, strict=True)]
+    assert low.to(torch.int64).tolist() == [x % 2**32 for x in expected]
+    assert high.to(torch.int64).tolist() == [(x >> 32) % 2**32 for x in expected]
+    assert is_less.bool().tolist() == [a < b for a, b in zip(left, right, strict=True)]
+    torch.testing.assert_close(floats, torch.tensor([float(x) for x in expected]), rtol=3e-7, atol=0)
+
+
+def test_bits_of_f64() -> None:
+    """The bits that an f64 has on the chip, and the nearest f32 of bits."""
+    x = torch.tensor([0.0, -0.0, 1.5, -2.25, 1e-3, 3e30, math.inf, -math.inf, 0.1])
+    of = "tensor<9xf64>"
+    body = f"""%d = stablehlo.convert %x : (tensor<9xf32>) -> {of}
+      %b = stablehlo.bitcast_convert %d : ({of}) -> tensor<9xui64>
+      %h = stablehlo.constant dense<32> : tensor<9xui64>
+      %g = stablehlo.shift_right_logical %b, %h : tensor<9xui64>
+      %r0 = stablehlo.convert %b : (tensor<9xui64>) -> tensor<9xui32>
+      %r1 = stablehlo.convert %g : (tensor<9xui64>) -> tensor<9xui32>
+      %s = stablehlo.constant dense<{2**63}> : tensor<9xui64>
+      %n = stablehlo.xor %b, %s : tensor<9xui64>
+      %e = stablehlo.bitcast_convert %n : (tensor<9xui64>) -> {of}
+      %r2 = stablehlo.convert %e : ({of}) -> tensor<9xf32>"""
+    low, high, negated = run(body, {"x": x}, ["tensor<9xui32>", "tensor<9xui32>", "tensor<9xf32>"])
+    bits = [b % 2**64 for b in x.double().view(torch.int64).tolist()]
+    assert low.to(torch.int64).tolist() == [b % 2**32 for b in bits]
+    assert high.to(torch.int64).tolist() == [b >> 32 for b in bits]
+    assert negated.view(torch.int32).tolist() == (-x).view(torch.int32).tolist()

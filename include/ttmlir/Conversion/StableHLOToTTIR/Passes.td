@@ -113,6 +113,22 @@ def StableHLOLegalizeSmallFloats : Pass<"stablehlo-legalize-small-floats", "::ml
   let dependentDialects = ["::mlir::stablehlo::StablehloDialect", "::mlir::func::FuncDialect"];
 }
 
+// A pass on modules: calls are inlined.
+def StableHLOLegalizeWideIntegers : Pass<"stablehlo-legalize-wide-integers", "::mlir::ModuleOp"> {
+  let summary = "Represent 64-bit integers that do not fit in 32 bits by pairs of words";
+  let description = [{
+    A 64-bit integer of the chip has 32 bits. Where a constant does not fit, or bits are read as f64 or from f64, the
+    integers that meet it in elementwise ops and data movement become pairs of `ui32`. Other ops, results, loops and
+    calls take the lower word; a constant that would reach one of these unchanged is left, and refused later. A call that
+    such a constant is passed to is inlined. The bits of an f64 are read as the nearest f32. Random bits of a number in [1, 2), less 1, are read as a number from 2^-24 to
+    1 - 2^-24: in f32, neither end of the range is a draw.
+
+    Before: `%f = stablehlo.bitcast_convert %x : (tensor<4xui64>) -> tensor<4xf64>`
+    After: `%f = stablehlo.convert %rounded : (tensor<4xf32>) -> tensor<4xf64>`, of the words of `%x`
+  }];
+  let dependentDialects = ["::mlir::stablehlo::StablehloDialect"];
+}
+
 def ExpandStableHLO : Pass<"expand-stablehlo", "::mlir::func::FuncOp"> {
   let summary = "Expand ops of StableHLO and CHLO that have no counterpart in TTIR";
   let description = [{

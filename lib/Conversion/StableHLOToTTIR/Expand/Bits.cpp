@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "../Patterns.h"
-#include "Expressions.h"
+#include "Words.h"
 
 #include "ttmlir/Dialect/TTIR/IR/Ops/RandOp.h"
 
@@ -12,7 +12,7 @@ using namespace mlir;
 using namespace mlir::tt;
 using namespace mlir::tt::hlo;
 
-static Type uint32(ImplicitLocOpBuilder &builder) { return builder.getIntegerType(32, /*isSigned=*/false); }
+static Type uint32(ImplicitLocOpBuilder &builder) { return wordType(builder); }
 
 //===----------------------------------------------------------------------===//
 // Counting
@@ -231,24 +231,6 @@ private:
 //===----------------------------------------------------------------------===//
 // Random bits
 //===----------------------------------------------------------------------===//
-
-/// Two words of 32 bits as one number of 64.
-struct Wide {
-  Expr low, high;
-};
-
-Wide add(Wide a, Expr low) {
-  Expr sum = a.low + low;
-  return {sum, a.high + (sum < low).convert(low.element())};
-}
-
-/// All 64 bits of a product of two words, by halves: a device has products of 32 bits.
-Wide product(Expr a, Expr b) {
-  Expr a0 = a & 0xffff, a1 = a.shr(16), b0 = b & 0xffff, b1 = b.shr(16);
-  Expr low = a0 * b0, left = a1 * b0, right = a0 * b1, high = a1 * b1;
-  Expr middle = low.shr(16) + (left & 0xffff) + (right & 0xffff);
-  return {(low & 0xffff) | middle.shl(16), high + left.shr(16) + right.shr(16) + middle.shr(16)};
-}
 
 Expr rotate(Expr x, int bits) { return x.shl(bits) | x.shr(32 - bits); }
 
@@ -588,8 +570,12 @@ struct DropMask : OpRewritePattern<stablehlo::ConvertOp> {
 };
 } // namespace
 
+void hlo::addMaskExpansions(RewritePatternSet &patterns) { patterns.add<DropMask>(patterns.getContext()); }
+
 void hlo::addBitExpansions(RewritePatternSet &patterns) {
-  patterns.add<DropMask, ExpandBitcast, ExpandTotalOrder, ExpandCount<stablehlo::ClzOp>,
-               ExpandCount<stablehlo::PopulationCountOp>, ExpandMulhi, ExpandNextAfter, ExpandReducePrecision,
-               ExpandRng, ExpandRngBitGenerator>(patterns.getContext());
+  addMaskExpansions(patterns);
+  patterns
+      .add<ExpandBitcast, ExpandTotalOrder, ExpandCount<stablehlo::ClzOp>, ExpandCount<stablehlo::PopulationCountOp>,
+           ExpandMulhi, ExpandNextAfter, ExpandReducePrecision, ExpandRng, ExpandRngBitGenerator>(
+          patterns.getContext());
 }

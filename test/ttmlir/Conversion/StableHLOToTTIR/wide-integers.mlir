@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// RUN: ttmlir-opt %s --split-input-file --stablehlo-legalize-wide-integers --canonicalize | FileCheck %s
+
+// Random bits become a number in (0, 1): 52 bits of a mantissa, of which f32 has the leading ones.
+// CHECK-LABEL: func.func @unit
+// CHECK-NOT: i64
+// CHECK: %[[HEAD:.*]] = stablehlo.bitcast_convert %{{.*}} : (tensor<4xui32>) -> tensor<4xf32>
+// CHECK: stablehlo.subtract %[[HEAD]], %{{.*}} : tensor<4xf32>
+// CHECK: stablehlo.maximum
+// CHECK: stablehlo.minimum
+// CHECK-NOT: stablehlo.subtract {{.*}} : tensor<4xf64>
+func.func @unit(%a: tensor<4xui32>, %b: tensor<4xui32>) -> tensor<4xf64> {
+  %0 = stablehlo.convert %a : (tensor<4xui32>) -> tensor<4xui64>
+  %1 = stablehlo.convert %b : (tensor<4xui32>) -> tensor<4xui64>
+  %c = stablehlo.constant dense<32> : tensor<4xui64>
+  %2 = stablehlo.shift_left %0, %c : tensor<4xui64>
+  %3 = stablehlo.or %2, %1 : tensor<4xui64>
+  %d = stablehlo.constant dense<12> : tensor<4xui64>
+  %4 = stablehlo.shift_right_logical %3, %d : tensor<4xui64>
+  %e = stablehlo.constant dense<4607182418800017408> : tensor<4xui64>
+  %5 = stablehlo.or %4, %e : tensor<4xui64>
+  %6 = stablehlo.bitcast_convert %5 : (tensor<4xui64>) -> tensor<4xf64>
+  %f = stablehlo.constant dense<1.0> : tensor<4xf64>
+  %7 = stablehlo.subtract %6, %f : tensor<4xf64>
+  return %7 : tensor<4xf64>
+}
+
+// -----
+
+// The constant would be an element of the result, so the chip's 32 bits must hold it: it is left, and refused later.
+// CHECK-LABEL: func.func @reaches
+// CHECK: stablehlo.constant dense<-9223372036854775808> : tensor<4xi64>
+// CHECK: stablehlo.select {{.*}} : tensor<4xi1>, tensor<4xi64>
+func.func @reaches(%x: tensor<4xi64>, %p: tensor<4xi1>) -> tensor<4xi64> {
+  %c = stablehlo.constant dense<-9223372036854775808> : tensor<4xi64>
+  %s = stablehlo.select %p, %x, %c : tensor<4xi1>, tensor<4xi64>
+  return %s : tensor<4xi64>
+}
+
+// -----
+
+// What fits is computed as before.
+// CHECK-LABEL: func.func @fits
+// CHECK-NEXT: stablehlo.constant dense<7> : tensor<4xi64>
+// CHECK-NEXT: stablehlo.add %{{.*}} : tensor<4xi64>
+// CHECK-NEXT: return
+func.func @fits(%x: tensor<4xi64>) -> tensor<4xi64> {
+  %c = stablehlo.constant dense<7> : tensor<4xi64>
+  %s = stablehlo.add %x, %c : tensor<4xi64>
+  return %s : tensor<4xi64>
+}
+
+// -----
+
+// The callee is inlined, as the argument does not fit.
+// CHECK-LABEL: func.func @caller
+// CHECK-NOT: call @callee
+// CHECK: return %{{.*}} : tensor<i1>
+// CHECK-NOT: func.func private @callee
+func.func @caller(%x: tensor<i64>) -> tensor<i1> {
+  %c = stablehlo.constant dense<9223372036854775807> : tensor<i64>
+  %m = call @callee(%c, %x) : (tensor<i64>, tensor<i64>) -> tensor<i64>
+  %r = stablehlo.compare LT, %m, %x : (tensor<i64>, tensor<i64>) -> tensor<i1>
+  return %r : tensor<i1>
+}
+func.func private @callee(%a: tensor<i64>, %b: tensor<i64>) -> tensor<i64> {
+  %0 = stablehlo.minimum %a, %b : tensor<i64>
+  return %0 : tensor<i64>
+}
+
+// -----
+
+// A maximum in windows starts with the least number of 32 bits.
+// CHECK-LABEL: func.func @windows
+// CHECK: stablehlo.constant dense<-2147483648> : tensor<i64>
+func.func @windows(%x: tensor<8xi64>) -> tensor<8xi64> {
+  %c = stablehlo.constant dense<-9223372036854775808> : tensor<i64>
+  %r = "stablehlo.reduce_window"(%x, %c) <{padding = dense<[[1, 0]]> : tensor<1x2xi64>, window_dimensions = array<i64: 2>}> ({
+  ^bb0(%a: tensor<i64>, %b: tensor<i64>):
+    %m = stablehlo.maximum %a, %b : tensor<i64>
+    stablehlo.return %m : tensor<i64>
+  }) : (tensor<8xi64>, tensor<i64>) -> tensor<8xi64>
+  return %r : tensor<8xi64>
+}
