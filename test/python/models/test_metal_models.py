@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import _ttmlir_runtime as rt
 import pytest
@@ -30,16 +32,26 @@ def prepared(name: str, dtype: str, reduced: bool, options: str = "") -> Prepare
     )
 
 
+def by_turns(names: Iterable[str], others: Iterable[str]) -> list[Any]:
+    """Pairs: each name with one of the others, the next name with the next one; --slow runs all."""
+    others = list(others)
+    return [
+        pytest.param(name, other, marks=[] if at == place % len(others) else [pytest.mark.slow])
+        for place, name in enumerate(names)
+        for at, other in enumerate(others)
+    ]
+
+
 @pytest.mark.long
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("name", ZOO)
+@pytest.mark.parametrize(("name", "dtype"), by_turns(ZOO, DTYPES))
 def test_agrees_with_torch_on_cores(name: str, dtype: str) -> None:
     check(prepared(name, dtype, reduced=True))
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("grid", ["1,1", "3,5", "7,8"])
-@pytest.mark.parametrize("name", ["resnet-18", "bert-base", "llama-block-prefill"])
+@pytest.mark.parametrize(
+    ("name", "grid"), by_turns(["resnet-18", "bert-base", "llama-block-prefill"], ["7,8", "3,5", "1,1"])
+)
 def test_on_other_grids(name: str, grid: str) -> None:
     check(prepared(name, "f32", reduced=True, options=f"override-device-shape={grid}"))
 

@@ -128,7 +128,7 @@ def test_values_between_kernels_leave_l1() -> None:
     assert_same("ttnn-mode", run(tight, golden.inputs), run(roomy, golden.inputs))
 
 
-@pytest.mark.parametrize("dtype", [F32, BF16])
+@pytest.mark.parametrize("dtype", [F32, pytest.param(BF16, marks=pytest.mark.slow)])
 def test_larger_than_l1(dtype: torch.dtype) -> None:
     """Operands, a value in between, and results are each larger than the L1 of all cores, 85 MiB."""
     rows, columns = (4100, 6000) if dtype == F32 else (8200, 6000)

@@ -7,7 +7,7 @@ from __future__ import annotations
 import itertools
 import math
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -114,8 +114,15 @@ def check_with_gradients(function: Callable[..., Any], arguments: tuple[torch.Te
     assert not any(r.on_host for r in reports), [r.on_host for r in reports]
 
 
-@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
-@pytest.mark.parametrize("name", CASES)
+def cases_by_turns() -> Iterator[Any]:
+    """Each case runs in one of both types, the next case in the other; --slow runs all in both."""
+    for place, name in enumerate(CASES):
+        for at, dtype in enumerate((torch.float32, torch.bfloat16)):
+            marks = [] if at == place % 2 else [pytest.mark.slow]
+            yield pytest.param(name, dtype, marks=marks, id=f"{name}-{dtype}")
+
+
+@pytest.mark.parametrize(("name", "dtype"), list(cases_by_turns()))
 def test_values_and_gradients(name: str, dtype: torch.dtype) -> None:
     torch.manual_seed(len(name))
     function, make = CASES[name]
@@ -165,6 +172,7 @@ def test_products_of_bytes(rows: int, depth: int, columns: int) -> None:
     whole(lambda a, b: torch._int_mm(a, b), a, b)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("ends", [[3, 3, 40, 70], [70, 70, 70, 70], [0, 0, 0, 70], [1, 2, 3, 4], [0, 0, 0, 0]], ids=str)
 @pytest.mark.parametrize("rows", [2, 70, 600])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 import sys
 import textwrap
 import traceback
@@ -35,7 +36,7 @@ def main(index: int, count: int, port: int, folder: str, pattern: str = "") -> N
     jax.distributed.initialize(f"127.0.0.1:{port}", count, index)
     for table, programs in vars(process_programs).items():
         for name, text in programs.items() if table.isupper() else ():
-            if pattern not in name:
+            if not re.search(pattern, name):
                 continue
             error = ""
             try:
