@@ -200,7 +200,7 @@ const AttributeSpec *findAttribute(const OpInfo &info, std::string_view name) {
 }
 
 bool isReproducible(const OpInfo &info, std::span<const TensorSpec> results) {
-  return info.make && info.writes.empty() && !results.empty() && !info.draws &&
+  return info.make && info.writes.empty() && !results.empty() && !info.draws && !info.effects &&
          std::ranges::none_of(results, [](const TensorSpec &spec) { return spec.distributed; });
 }
 

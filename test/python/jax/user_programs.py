@@ -370,6 +370,24 @@ RUNNING = {
         jax.effects_barrier()
         assert seen == [("debug", 10.0), ("after", 11.0), ("debug", 20.0), ("after", 23.0)], seen
         """,
+    "callbacks of constants run where the program comes to them, each time": """
+        from jax.experimental import io_callback
+        numbers = iter(range(10))
+        draw = lambda *_: np.int32(next(numbers))
+        of = jax.ShapeDtypeStruct((), jnp.int32)
+        twice = jax.jit(lambda: (io_callback(draw, of, 7), io_callback(draw, of, 7)))
+        assert sorted(map(int, twice())) == [0, 1] and sorted(map(int, twice())) == [2, 3]
+        def refuse(_):
+            raise ValueError("the branch is not taken")
+        guarded = jax.jit(lambda x: jax.lax.cond(x > 3, lambda: jax.pure_callback(refuse, of, 1), lambda: 5))
+        assert int(guarded(2.0)) == 5
+        try:
+            print(guarded(4.0))
+        except (ValueError, jax.errors.JaxRuntimeError) as error:
+            assert "the branch is not taken" in str(error), error
+        else:
+            raise AssertionError("the branch was not taken")
+        """,
     "pure_callback computes with NumPy, under vmap and with a gradient": """
         def erf(x):
             import math
