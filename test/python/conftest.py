@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from _pytest.logging import catching_logs
 
 ROOT = Path(__file__).resolve().parents[2]
 # Tables and generators that tests of several folders use.
@@ -49,6 +50,26 @@ def no_handler(_: logging.Handler) -> None:
 # time of an export. pytest adds one to each logger that does not propagate, and PyTorch one for TORCH_TRACE, which has
 # no effect in tests.
 logging.getLogger("torch.__trace").addHandler = no_handler  # type: ignore[method-assign]
+
+
+enter_catching_logs = catching_logs.__enter__
+
+
+def catch_logs_of_root(self: catching_logs[Any]) -> Any:
+    """Attaches pytest's handlers to the root logger only, six times per test.
+
+    Libraries have hundreds of loggers, and a hundred that do not propagate to it. PyTorch's write to stderr.
+    """
+    manager = logging.root.manager
+    with logging._lock:  # type: ignore[attr-defined]
+        loggers, manager.loggerDict = manager.loggerDict, {}
+        try:
+            return enter_catching_logs(self)
+        finally:
+            manager.loggerDict = loggers
+
+
+catching_logs.__enter__ = catch_logs_of_root  # type: ignore[method-assign]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
