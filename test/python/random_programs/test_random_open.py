@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 from random_open import check, drawn
 
-BATCH, QUICK, ALL = 20, 60, 300
+BATCH, QUICK, ALL = 20, 40, 300
 MOST_CLOSED = 4  # of a batch: ops that differ with the size
 
 

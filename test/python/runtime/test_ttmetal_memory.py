@@ -68,6 +68,7 @@ def check(build: Build, inputs: Sequence[torch.Tensor], expected: torch.Tensor, 
 
 
 @pytest.mark.long
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: "x".join(map(str, shape)))
 @pytest.mark.parametrize("grid", GRIDS)
 @pytest.mark.parametrize("op", OPS)

@@ -17,7 +17,7 @@ import ttmlir.jax
 from jax import export
 from ttmlir.sizes import OpenSizeError
 
-SIZES = (1, 2, 17, 64)
+SIZES = (1, 17, 64)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import pytest
 import ttmlir.onnx as tt
 from open_graph_control import graph_of
 
-QUICK, MORE, BATCH = 16, 400, 8
+QUICK, MORE, BATCH = 8, 400, 8
 # Of the range of a result.
 TOLERANCE = 1e-3
 onnxruntime = pytest.importorskip("onnxruntime")

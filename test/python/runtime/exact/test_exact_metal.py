@@ -266,6 +266,7 @@ def test_threads_and_grids_change_nothing(chip: Chip, op: str, seed: int) -> Non
 INTEGERS = {"si32": np.int32, "ui32": np.uint32, "ui16": np.uint16, "ui8": np.uint8}
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("m", "k", "n"), [(33, 70, 65), (64, 4500, 32), (1, 1, 1), (2, 0, 3)])
 @pytest.mark.parametrize("dtype", INTEGERS)
 @pytest.mark.parametrize("fidelity", ["LoFi", "HiFi2", "HiFi4"])
