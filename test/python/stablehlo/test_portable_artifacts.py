@@ -225,6 +225,29 @@ def test_quantized_type(element: str) -> None:
     assert read(artifact) == parsed(text)
 
 
+@pytest.mark.parametrize(
+    "element",
+    "f4E2M1FN f6E2M3FN f6E3M2FN f8E5M2 f8E4M3 f8E4M3FN f8E5M2FNUZ f8E4M3FNUZ f8E4M3B11FNUZ f8E3M4 f8E8M0FNU".split(),
+)
+def test_small_floats_outside_vhlo(element: str) -> None:
+    """Ops of Shardy keep types of the builtin dialect, which later versions of MLIR write by a code."""
+    of = f"tensor<16x{element}>"
+    text = f"""sdy.mesh @mesh = <["i"=4]>
+      func.func @main(%x: {of}) -> {of} {{
+        %0 = sdy.manual_computation(%x) in_shardings=[<@mesh, [{{"i"}}]>] out_shardings=[<@mesh, [{{"i"}}]>]
+            manual_axes={{"i"}} (%y: tensor<4x{element}>) {{
+          %1 = stablehlo.reverse %y, dims = [0] : tensor<4x{element}>
+          sdy.return %1 : tensor<4x{element}>
+        }} : ({of}) -> {of}
+        return %0 : {of}
+      }}"""
+    with jax_mlir.make_ir_context():
+        artifact = jax_stablehlo.serialize_portable_artifact(jax_ir.Module.parse(text), VERSIONS[-1], True)
+    with Context() as context:
+        read = str(stablehlo.deserialize_portable_artifact(context, artifact))
+    assert f"stablehlo.reverse %arg1, dims = [0] : tensor<4x{element}>" in read
+
+
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize("version", VERSIONS)
 @pytest.mark.parametrize("name", OLD)

@@ -7,8 +7,11 @@
 
 #include "ttmlir/Dialect/Vhlo/Transforms/Passes.h"
 
+#include "mlir/Bytecode/BytecodeImplementation.h"
 #include "mlir/Bytecode/BytecodeReader.h"
+#include "mlir/Bytecode/BytecodeReaderConfig.h"
 #include "mlir/Bytecode/BytecodeWriter.h"
+#include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -35,6 +38,24 @@ std::optional<Version> vhlo::portableArtifactVersion(StringRef bytes) {
   return text ? Version::parse(*text) : std::nullopt;
 }
 
+/// Reads floats of the builtin dialect as later versions of MLIR write them: by a code each. Ops of other dialects than
+/// VHLO have such types.
+static LogicalResult readLaterFloat(DialectBytecodeReader &reader, StringRef dialect, Type &type) {
+  uint64_t code = 0;
+  if (dialect != "builtin" || failed(reader.readVarInt(code)))
+    return success(); // the dialect reads it
+  MLIRContext *context = reader.getContext();
+  constexpr uint64_t first = 21;
+  const Type types[] = {
+      FloatTF32Type::get(context),         Float8E5M2Type::get(context),     Float8E4M3Type::get(context),
+      Float8E4M3FNType::get(context),      Float8E5M2FNUZType::get(context), Float8E4M3FNUZType::get(context),
+      Float8E4M3B11FNUZType::get(context), Float8E3M4Type::get(context),     Float4E2M1FNType::get(context),
+      Float6E2M3FNType::get(context),      Float6E3M2FNType::get(context),   Float8E8M0FNUType::get(context)};
+  if (code >= first && code - first < std::size(types))
+    type = types[code - first];
+  return success();
+}
+
 OwningOpRef<ModuleOp> vhlo::deserializePortableArtifact(StringRef bytes, MLIRContext *context) {
   Location loc = UnknownLoc::get(context);
   std::optional<StringRef> text = producedBy(bytes);
@@ -59,7 +80,9 @@ OwningOpRef<ModuleOp> vhlo::deserializePortableArtifact(StringRef bytes, MLIRCon
     hasErrors |= diagnostic.getSeverity() == DiagnosticSeverity::Error;
     return failure(); // for others to report
   });
-  OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(buffer->getBuffer(), ParserConfig(context));
+  ParserConfig config(context);
+  config.getBytecodeReaderConfig().attachTypeCallback(readLaterFloat);
+  OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(buffer->getBuffer(), config);
   if (module && (hasErrors || failed(convertToVersion(*module, Version::current())) ||
                  failed(legalizeToStableHLO(*module)) || failed(verify(*module))))
     module = nullptr;
