@@ -99,7 +99,9 @@ def other_batches(model: Any, arguments: dict[str, Any]) -> Any:
     return torch.cat([x.flatten() for x in found])
 
 
-def streamed(model: Any, arguments: dict[str, Any]) -> Any:
+def streamed_and_stopped(model: Any, arguments: dict[str, Any]) -> Any:
+    """Gives what a streamer gets of a call that stops at the third new token, and its result."""
+
     class Streamer(transformers.generation.streamers.BaseStreamer):
         def __init__(self) -> None:
             self.found: list[torch.Tensor] = []
@@ -110,21 +112,14 @@ def streamed(model: Any, arguments: dict[str, Any]) -> Any:
         def end(self) -> None:
             self.found.append(torch.tensor([-1]))
 
-    streamer = Streamer()
-    model.generate(**arguments, streamer=streamer)
-    return torch.cat(streamer.found)
-
-
-def stopped(model: Any, arguments: dict[str, Any]) -> Any:
-    """Stops at the third new token."""
-
     class Stop(transformers.StoppingCriteria):
         def __call__(self, input_ids: torch.Tensor, scores: Any, **_: Any) -> torch.Tensor:
             return torch.full((len(input_ids),), input_ids.shape[1] >= 10)
 
-    found = model.generate(**arguments, stopping_criteria=transformers.StoppingCriteriaList([Stop()]))
-    assert found.shape[1] == 10
-    return found
+    streamer, stop = Streamer(), transformers.StoppingCriteriaList([Stop()])
+    found = model.generate(**arguments, streamer=streamer, stopping_criteria=stop)
+    assert found.shape[1] == 10 and len(streamer.found) == 5  # the prompt, three tokens, the end
+    return torch.cat([found.flatten(), *streamer.found])
 
 
 def assisted(model: Any, arguments: dict[str, Any]) -> Any:
@@ -184,12 +179,13 @@ ROWS = {
     "module": Row(how="module"),
     "static-module": Row(more=STATIC, how="module", slow=True),
     "compile-config": Row(more=LOGITS | STATIC, how="config"),
-    "mistral": Row("mistral", more=LOGITS),
+    # One family of a kind of attention and cache runs by default, the others with --slow.
+    "mistral": Row("mistral", more=LOGITS, slow=True),
     "mistral-static": Row("mistral", more=LOGITS | STATIC, slow=True),
     "gemma2": Row("gemma2", more=LOGITS, slow=True),
     "gemma2-static": Row("gemma2", more=LOGITS | STATIC),
     "gemma3": Row("gemma3", more=LOGITS),
-    "gemma3-static": Row("gemma3", more=LOGITS | STATIC),
+    "gemma3-static": Row("gemma3", more=LOGITS | STATIC, slow=True),
     # Tensors of quanto are made for sizes that are known; its ops are its own.
     "quantised": Row(
         more=quantised("quanto", nbits=4, q_group_size=32, residual_length=4),
@@ -204,10 +200,11 @@ ROWS = {
     "beams": Row(inputs=partial(ids, 2), more={"num_beams": 3, "num_return_sequences": 2}),
     "beams-static": Row(more={"num_beams": 3} | STATIC),
     "beam-samples": Row(more={"num_beams": 3} | SAMPLED, slow=True),
-    "sampling": Row(inputs=partial(ids, 2), more=SAMPLED | {"top_k": 20, "top_p": 0.9}),
+    "sampling": Row(inputs=partial(ids, 2), more=SAMPLED | {"top_k": 20, "top_p": 0.9}, slow=True),
     "sampling-static": Row(more=SAMPLED | STATIC),
     "several-sequences": Row(more=SAMPLED | {"num_return_sequences": 3}, slow=True),
-    "padded-left": Row(inputs=partial(padded, True), more=LOGITS),
+    "padded-left-sampling": Row(inputs=partial(padded, True), more=LOGITS | SAMPLED | {"top_k": 20, "top_p": 0.9}),
+    "padded-left": Row(inputs=partial(padded, True), more=LOGITS, slow=True),
     "padded-right": Row(inputs=partial(padded, False), more=LOGITS),
     "padded-left-static": Row(inputs=partial(padded, True), more=LOGITS | STATIC),
     "padded-right-gpt2": Row("gpt2", inputs=partial(padded, False), more=LOGITS, slow=True),
@@ -215,18 +212,18 @@ ROWS = {
     "prompt-lookup": Row(inputs=lambda: {"input_ids": prompt().repeat(1, 2)}, more={"prompt_lookup_num_tokens": 3}),
     "chunked": Row(more={"prefill_chunk_size": 3}),
     "chunked-static": Row(more={"prefill_chunk_size": 3} | STATIC),
-    "processors": Row(more={"repetition_penalty": 1.3, "no_repeat_ngram_size": 2, "min_new_tokens": 4}),
-    "stopping": Row(run=stopped),
-    "streamer": Row(run=streamed),
+    "processors-stopping-streamer": Row(
+        more={"repetition_penalty": 1.3, "no_repeat_ngram_size": 2, "min_new_tokens": 2}, run=streamed_and_stopped
+    ),
     "goes-on": Row(run=twice),
     "own-static-cache": Row(run=with_static),
     "batches": Row(run=other_batches),
     "batches-static": Row(more=STATIC, run=other_batches, slow=True),
-    "t5": Row("t5", inputs=WORDS, more=LOGITS),
+    "t5": Row("t5", inputs=WORDS, more=LOGITS, slow=True),
     "t5-static": Row("t5", inputs=WORDS, more=LOGITS | STATIC),
-    "t5-beams": Row("t5", inputs=WORDS, more={"num_beams": 2}),
+    "t5-beams": Row("t5", inputs=WORDS, more=LOGITS | {"num_beams": 2}),
     "t5-module": Row("t5", inputs=WORDS, how="module", slow=True),
-    "bart": Row("bart", inputs=WORDS, more=LOGITS),
+    "bart": Row("bart", inputs=WORDS, more=LOGITS, slow=True),
     "bart-static": Row("bart", inputs=WORDS, more=LOGITS | STATIC),
     "bart-beams": Row("bart", inputs=WORDS, more={"num_beams": 2}, slow=True),
     "whisper": Row("whisper", inputs=SOUND),
