@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 # The number of iterations that are unrolled where a loop would be possible, and where only unrolling is.
 FEW, MOST = 8, 4096
 TRUE = np.array(True)
-ENDLESS = 2**63 - 1
+ENDLESS, LARGEST = 2**63 - 1, 2**31 - 1
 
 
 def flat(values: Sequence[Given]) -> list[Value]:
@@ -288,6 +288,15 @@ class Turns:
             made_rows.append(stacked(g, those))
         return self.results(states, made_rows)
 
+    def last(self) -> Value:
+        """Returns the number of turns in 32 bits; the largest one for exporters' limits of loops that only the body
+        ends."""
+        assert self.limit is not None
+        limit = self.limit
+        if limit.known is not None and not limit.varying:
+            limit = Value.of(np.minimum(limit.known, LARGEST))
+        return self.g.cast(self.g.reshape(limit, ()), I32)
+
     def computed(self) -> tuple[Given, ...]:
         """Returns a loop whose end the program decides."""
         g = self.g
@@ -305,7 +314,7 @@ class Turns:
                 "the number of turns is computed from the inputs' elements, and with it the size of a result; "
                 "expected one that is known when it is compiled"
             )
-        end = None if self.limit is None else g.cast(g.reshape(self.limit, ()), I32)
+        end = None if self.limit is None else self.last()
         goes = g.full((), True, BOOL) if self.condition is None else g.cast(g.reshape(self.condition, ()), BOOL)
         states = [x for x in self.initial if isinstance(x, Value)]
 

@@ -188,6 +188,20 @@ def test_loops_in_loops() -> None:
     compare(model(text), {"x": f32(4, 4)})
 
 
+@pytest.mark.parametrize("most", [2, 2**31, 2**63 - 1])
+def test_limits_beyond_32_bits(most: int) -> None:
+    """PyTorch exports `while` with the largest limit of 64 bits."""
+    text = f"""
+    g (float[2] x) => (float[2] y) <int64 n = {{{most}}}, float one = {{1.0}}, float half = {{0.5}}> {{
+      first = ReduceMax<keepdims = 0>(x)  go = Greater(first, one)
+      y = Loop (n, go, x) <body = b (int64 i, bool c, float[2] s) => (bool c2, float[2] t) {{
+        t = Mul(s, half)  largest = ReduceMax<keepdims = 0>(t)  c2 = Greater(largest, one)
+      }}>
+    }}"""
+    for values in ([9.0, -3.0], [0.5, 0.25]):
+        compare(model(text), {"x": np.array(values, np.float32)})
+
+
 def test_a_loop_that_never_ends_is_refused() -> None:
     text = """
     g (float[2] x) => (float[2] y) {
