@@ -16,7 +16,7 @@ from builder.base.builder_apis import compile_ttir_to_flatbuffer, execute_py
 from builder.base.errors import TTBuilderCompileException
 from builder.execution.emitted_programs import cpp_programs, python_programs
 from builder.execution.verdicts import Verdict, compare_shards
-from emit_cases import Subject, assert_same, check_text, made, of_flatbuffer, of_programs
+from emit_cases import Subject, assert_same, check_text, compare_cpp, compare_python, made, of_flatbuffer, of_programs
 from op_cases import clone
 from ttmlir import passes
 
@@ -97,43 +97,39 @@ def subject(build: Any, shapes: Any, dtype: torch.dtype, how: tuple[str, str]) -
     return Subject(build.__name__, lowered, [golden.inputs]), golden
 
 
-def check_bits(how: tuple[str, str], build: Any, shapes: Any, dtype: torch.dtype, target: str, folder: Path) -> None:
+@pytest.mark.parametrize(("how", "build", "shapes", "dtype"), CASES)
+def test_bits_in_python(how: tuple[str, str], build: Any, shapes: Any, dtype: torch.dtype, tmp_path: Path) -> None:
     given, golden = subject(build, shapes, dtype, how)
     [expected] = of_flatbuffer(given)
     for reference, shards in zip(golden.outputs, expected, strict=True):
         for _, _, comparison in compare_shards(reference, shards, Verdict(check_atol=True), True):
             assert comparison.within, str(comparison)
-    path = emitted(given.module, target).write(folder)
-    check_text(re.sub(r'(""").*?"""|R"kernel\(.*?\)kernel"', "", Path(path).read_text(), flags=re.DOTALL))
-    [found] = of_programs(given, TARGETS[target](path))
-    assert_same(target, expected, found)
+    path = emitted(given.module, "emitpy").write(tmp_path)
+    check_text(Path(path).read_text())
+    [found] = of_programs(given, python_programs(path))
+    assert_same("emitpy", expected, found)
 
 
-@pytest.mark.parametrize(("how", "build", "shapes", "dtype"), CASES)
-def test_bits_in_python(how: tuple[str, str], build: Any, shapes: Any, dtype: torch.dtype, tmp_path: Path) -> None:
-    check_bits(how, build, shapes, dtype, "emitpy", tmp_path)
-
-
-@pytest.mark.sampled(3)  # compiling the host's code takes 5 s
-@pytest.mark.parametrize(("how", "build", "shapes", "dtype"), CASES)
-def test_bits_in_cpp(how: tuple[str, str], build: Any, shapes: Any, dtype: torch.dtype, tmp_path: Path) -> None:
-    check_bits(how, build, shapes, dtype, "emitc", tmp_path)
-
-
-@pytest.mark.parametrize("target", TARGETS)
-def test_special_values(target: str, tmp_path: Path) -> None:
+def special_values() -> Subject:
     """NaN, infinities and zeros of both signs."""
     given, golden = subject(chosen, [(40, 70), (40, 70)], F32, MODE)
     special = torch.tensor([0.0, -0.0, float("nan"), float("inf"), float("-inf"), 1e-40, 1.0])
     for number, value in enumerate(golden.inputs):
         tensor = value.golden_map_tensor_as_torch_tensors()[0]
         tensor.copy_(special[torch.arange(tensor.numel()).reshape(tensor.shape) // (1 + 6 * number) % 7])
-    [expected], [found] = (
-        of_flatbuffer(given),
-        of_programs(given, TARGETS[target](emitted(given.module, target).write(tmp_path))),
-    )
-    assert_same(target, expected, found)
-    assert expected[0][0].isnan().any()
+    return given
+
+
+def test_special_values_in_python() -> None:
+    given = special_values()
+    expected = of_flatbuffer(given)
+    assert expected[0][0][0].isnan().any()
+    compare_python(given, expected)
+
+
+def test_bits_in_cpp() -> None:
+    """Also of special values."""
+    compare_cpp([*(subject(build, shapes, dtype, how)[0] for how, build, shapes, dtype in CASES), special_values()])
 
 
 def test_equal_programs_are_one_function(tmp_path: Path) -> None:

@@ -7,17 +7,14 @@ import math
 import re
 from collections import OrderedDict
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import _ttmlir_runtime as rt
 import pytest
 import torch
-from builder.api.artifacts import emitted
 from builder.base.builder_apis import build_module, compile_and_execute_ttir
-from builder.execution.emitted_programs import cpp_programs, python_programs
 from builder.execution.verdicts import Verdict, compare_shards
-from emit_cases import Subject, assert_same, made, of_flatbuffer, of_programs
+from emit_cases import Subject, assert_same, compare_cpp, compare_python, made, of_flatbuffer
 from op_cases import clone, execute
 from ttmlir import ir, passes
 from ttmlir.ir import MLIRError
@@ -155,27 +152,30 @@ def test_groups_larger_than_l1() -> None:
     assert text.count('"ttnn.generic"(%arg0, ') == 1 and "#l1" not in text
 
 
-TARGETS = {"emitpy": python_programs, "emitc": cpp_programs}
+EMITTED = [
+    (chain, [(352, 416), (352, 416)], BF16, ""),
+    (products, [(340, 96), (96, 400)], F32, SPILLED),
+    (sums, [(340, 400)], F32, SPILLED),
+    (permuted, [(40, 70)], I32, SPILLED),
+]
 
 
-@pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize(
-    ("build", "shapes", "dtype", "options"),
-    [
-        (chain, [(352, 416), (352, 416)], BF16, ""),
-        (products, [(340, 96), (96, 400)], F32, SPILLED),
-        (sums, [(340, 400)], F32, SPILLED),
-        (permuted, [(40, 70)], I32, SPILLED),
-    ],
-)
-def test_emitted_programs(
-    build: Build, shapes: Any, dtype: torch.dtype, options: str, target: str, tmp_path: Path
-) -> None:
+def subject(build: Build, shapes: Any, dtype: torch.dtype, options: str) -> Subject:
     module, golden = made(build, shapes, [dtype] * len(shapes))
-    subject = Subject(build.__name__, lowered(module, options), [golden.inputs])
-    [expected] = of_flatbuffer(subject)
-    [found] = of_programs(subject, TARGETS[target](emitted(subject.module, target).write(tmp_path)))
-    assert_same(target, expected, found)
+    return Subject(build.__name__, lowered(module, options), [golden.inputs])
+
+
+@pytest.mark.parametrize(("build", "shapes", "dtype", "options"), EMITTED)
+def test_emitted_python(build: Build, shapes: Any, dtype: torch.dtype, options: str) -> None:
+    given = subject(build, shapes, dtype, options)
+    compare_python(given, of_flatbuffer(given))
+
+
+def test_emitted_cpp() -> None:
+    """Also of a mesh."""
+    module, golden = sharded((1, 2), (68, 132), chain)
+    on_mesh = Subject("sharded", lowered(module, "mesh-shape=1,2"), [golden.inputs], (1, 2))
+    compare_cpp([*(subject(*each) for each in EMITTED), on_mesh])
 
 
 @pytest.mark.parametrize(
@@ -268,13 +268,10 @@ def test_values_between_chips_and_the_host() -> None:
     assert found[0][0].shape == found[1][0].shape == (64, 96)
 
 
-@pytest.mark.parametrize("target", TARGETS)
-def test_emitted_programs_on_a_mesh(target: str, tmp_path: Path) -> None:
+def test_emitted_python_on_a_mesh() -> None:
     module, golden = sharded((1, 2), (68, 132), chain)
-    subject = Subject("sharded", lowered(module, "mesh-shape=1,2"), [golden.inputs], (1, 2))
-    [expected] = of_flatbuffer(subject)
-    [found] = of_programs(subject, TARGETS[target](emitted(subject.module, target).write(tmp_path)))
-    assert_same(target, expected, found)
+    given = Subject("sharded", lowered(module, "mesh-shape=1,2"), [golden.inputs], (1, 2))
+    compare_python(given, of_flatbuffer(given))
 
 
 def test_builder_on_a_mesh() -> None:
