@@ -51,8 +51,8 @@ PROGRAMS = {
         jax.config.update("jax_enable_x64", True)
         def draws(data):
             a, b, c, d = jax.random.split(jax.random.wrap_key_data(data), 4)
-            rbg = jax.random.key(5, impl="rbg")
-            floats = jax.random.uniform(a, (500,), minval=-3, maxval=5), jax.random.normal(b, (500,)), jax.random.normal(rbg)
+            of_rbg = jax.random.normal(jax.random.key(5, impl="rbg"))
+            floats = jax.random.uniform(a, (500,), minval=-3, maxval=5), jax.random.normal(b, (500,)), of_rbg
             return floats, (jax.random.randint(c, (9,), -7, 2**31 - 1), jax.random.choice(d, 10, (4,), replace=False))
         key = np.uint32([3, 9])
         floats, integers = jax.jit(draws)(key)

@@ -225,10 +225,10 @@ def test_quantized_type(element: str) -> None:
     assert read(artifact) == parsed(text)
 
 
-@pytest.mark.parametrize(
-    "element",
-    "f4E2M1FN f6E2M3FN f6E3M2FN f8E5M2 f8E4M3 f8E4M3FN f8E5M2FNUZ f8E4M3FNUZ f8E4M3B11FNUZ f8E3M4 f8E8M0FNU".split(),
-)
+SMALL_FLOATS = "f4E2M1FN f6E2M3FN f6E3M2FN f8E5M2 f8E4M3 f8E4M3FN f8E5M2FNUZ f8E4M3FNUZ f8E4M3B11FNUZ f8E3M4 f8E8M0FNU"
+
+
+@pytest.mark.parametrize("element", SMALL_FLOATS.split())
 def test_small_floats_outside_vhlo(element: str) -> None:
     """Ops of Shardy keep types of the builtin dialect, which later versions of MLIR write by a code."""
     of = f"tensor<16x{element}>"
