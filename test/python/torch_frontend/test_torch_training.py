@@ -205,15 +205,16 @@ def test_gradients_between_ops_that_pytorch_runs() -> None:
     assert_agree(gradients[1], gradients[0])
 
 
+@pytest.mark.parametrize("foreach", [False, True])
 @pytest.mark.parametrize("kind", [torch.optim.Adam, torch.optim.RMSprop, torch.optim.Adagrad], ids=lambda k: k.__name__)
-def test_steps_of_optimizers_run_on_the_chip(kind: type[torch.optim.Optimizer]) -> None:
-    """Their products and sums are `prims.fma` in PyTorch's decompositions."""
+def test_steps_of_optimizers_run_on_the_chip(kind: type[torch.optim.Optimizer], foreach: bool) -> None:
+    """Their products and sums are `prims.fma` in PyTorch's decompositions, or ops on lists."""
     generator = torch.Generator().manual_seed(0)
     given = [torch.randn(3, 5, generator=generator) for _ in range(4)]
 
     def trained(wrap: Callable[..., Any]) -> torch.Tensor:
         weight = nn.Parameter(given[0].clone())
-        optimizer = kind([weight], lr=0.1)  # type: ignore[call-arg]
+        optimizer = kind([weight], lr=0.1, foreach=foreach)  # type: ignore[call-arg]
         step = wrap(optimizer.step)
         for gradient in given[1:]:
             weight.grad = gradient.clone()
@@ -233,3 +234,19 @@ def test_products_and_sums_are_rounded_once(dtype: torch.dtype) -> None:
     assert_agree(found, (x.double() * y.double() + z.double()).to(dtype))
     if dtype is torch.bfloat16:
         assert torch.equal(found, (x.float() * y.float() + z.float()).to(dtype))
+
+
+def test_ops_on_lists() -> None:
+    def function(x: list[torch.Tensor], y: list[torch.Tensor]) -> list[list[torch.Tensor] | tuple[torch.Tensor, ...]]:
+        return [
+            torch._foreach_add(x, y, alpha=2), torch._foreach_mul(x, [2.0, 3.0]), torch._foreach_sqrt(y),
+            torch._foreach_addcmul(x, x, y, value=0.5), torch._foreach_addcdiv(x, x, y, [0.5, 0.25]),
+            torch._foreach_lerp(x, y, 0.3), torch._foreach_pow(y, 2), torch._foreach_maximum(x, y),
+            torch._foreach_div(x, torch.tensor(2.0)), torch._foreach_clamp_min(x, 0.1),
+        ]  # fmt: skip
+
+    x, y = ([torch.rand(n, 3) - low for n in (2, 5)] for low in (0.5, -0.5))
+    with record() as reports:
+        found = on_chip(function)(x, y)
+    assert_agree(found, function(x, y))
+    assert [report.on_host for report in reports] == [{}]
