@@ -383,7 +383,40 @@ private:
     }
   }
 
+  /// Returns a call that takes or returns an integer of these ops, or null.
+  static func::CallOp callBeside(const llvm::SetVector<Operation *> &ops) {
+    for (Operation *op : ops) {
+      for (Value operand : op->getOperands())
+        if (auto call = operand.getDefiningOp<func::CallOp>(); call && isWide(operand))
+          return call;
+      for (Value result : op->getResults())
+        for (Operation *user : result.getUsers())
+          if (auto call = dyn_cast<func::CallOp>(user); call && isWide(result))
+            return call;
+    }
+    return {};
+  }
+
+  /// Inlines the calls that would take or return lower words only.
+  void inlineBeside(func::FuncOp function) {
+    SymbolTableCollection symbols;
+    for (int count = 0; count < 1000; ++count) {
+      func::CallOp found;
+      const llvm::SetVector<Operation *> roots = findRoots(function);
+      for (Operation *root : roots)
+        if (!found)
+          found = callBeside(connectedTo(root));
+      if (!found)
+        return;
+      auto callee = symbols.lookupNearestSymbolFrom<func::FuncOp>(found, found.getCalleeAttr());
+      if (!callee || !callee.getBody().hasOneBlock() || callee->isAncestor(found))
+        return;
+      ttcore::inlineCall(found, callee);
+    }
+  }
+
   void convertFunction(func::FuncOp function) {
+    inlineBeside(function);
     pairs.clear();
     function.walk([](stablehlo::ReduceWindowOp window) { narrowNeutral(window); });
     if (findRoots(function).empty())

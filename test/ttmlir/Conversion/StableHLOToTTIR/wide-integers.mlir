@@ -70,6 +70,25 @@ func.func private @callee(%a: tensor<i64>, %b: tensor<i64>) -> tensor<i64> {
 
 // -----
 
+// So is the callee that takes an integer of 64 bits.
+// CHECK-LABEL: func.func @quotient
+// CHECK-NOT: call @half
+// CHECK: return
+func.func @quotient(%x: tensor<i64>) -> tensor<i1> {
+  %c = stablehlo.constant dense<4294967296> : tensor<i64>
+  %p = stablehlo.multiply %x, %c : tensor<i64>
+  %h = call @half(%p) : (tensor<i64>) -> tensor<i64>
+  %r = stablehlo.compare LT, %h, %c : (tensor<i64>, tensor<i64>) -> tensor<i1>
+  return %r : tensor<i1>
+}
+func.func private @half(%a: tensor<i64>) -> tensor<i64> {
+  %t = stablehlo.constant dense<2> : tensor<i64>
+  %0 = stablehlo.divide %a, %t : tensor<i64>
+  return %0 : tensor<i64>
+}
+
+// -----
+
 // A maximum in windows starts with the least number of 32 bits.
 // CHECK-LABEL: func.func @windows
 // CHECK: stablehlo.constant dense<-2147483648> : tensor<i64>
