@@ -13,7 +13,6 @@ import torch
 
 from ..errors import UnsupportedError
 from ..lowering import Lowering, Number, Value, dimension, rule
-from .elementwise import as_values
 
 LONG, WORDS = (torch.int64,), (torch.int32, torch.int64)
 PLACES = (torch.uint8, torch.bool, *WORDS)
@@ -222,11 +221,17 @@ def index_put(
     known = [d for d, index in enumerate(indices) if index is not None]
     for d in known:
         require_types(indices[d], PLACES, x, values)
-    if len(known) == 1 and indices[known[0]].dtype is torch.bool and values.size == 1:
-        mask = indices[known[0]]
-        mask = g.reshape(mask, (*mask.shape, *(1,) * (x.rank - mask.rank - known[0])))
-        (value,) = as_values(g, (g.reshape(values, (1,) * x.rank),), x.dtype)
-        return g.where(g.expand(mask, x.shape), g.expand(value, x.shape), x)
+    if len(known) == 1 and indices[known[0]].dtype is torch.bool:
+        mask, before = indices[known[0]], known[0]
+        added = x.rank - mask.rank + 1 - values.rank
+        sizes = (1,) * added + values.shape
+        # One dimension of the values counts the elements that the mask chooses: of size 1, they are all alike.
+        if added >= 0 and sizes[before] == 1:
+            value = g.reshape(values, (*sizes[:before], *(1,) * mask.rank, *sizes[before + 1 :]))
+            if accumulate:
+                value = g.elementwise(ttir.logical_or if x.dtype is torch.bool else ttir.add, x, value)
+            mask = g.reshape(mask, (*mask.shape, *(1,) * (x.rank - mask.rank - before)))
+            return g.where(g.expand(mask, x.shape), g.expand(value, x.shape), x)
     known, rest, positions = indexed_first(x, indices)
     broadcast = torch.broadcast_shapes(*(p.shape for p in positions))
     count = math.prod(broadcast)

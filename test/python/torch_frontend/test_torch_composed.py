@@ -158,6 +158,23 @@ def test_not_a_number_and_infinity() -> None:
     whole(lambda x: (torch.lgamma(x), torch.digamma(x)), ends)
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.int64, torch.bool], ids=str)
+def test_values_at_masks(dtype: torch.dtype) -> None:
+    x = (torch.arange(60).reshape(4, 3, 5) * 7 % 11 - 3).to(dtype)
+    mask, put = x > 0, torch.ops.aten.index_put
+    whole(
+        lambda x, one: [
+            put(x, indices, values, accumulate)
+            for accumulate in (False, True)
+            for indices, values in (
+                ((mask,), one), ((mask,), one[None]), ((mask[:, 0, 0],), x[1]), ((mask[:, 0, 0],), x[:1]),
+                ((mask[..., 1],), x[0, 0]), ((None, mask[0, :, 0]), x[:, :1]), ((None, None, mask[0, 0]), one),
+            )
+        ],
+        x, torch.tensor(1).to(dtype),
+    )  # fmt: skip
+
+
 @pytest.mark.parametrize(("low", "high"), [(-2, 2), (0, 0), (0, 7), (1, 1)])
 def test_histograms(low: int, high: int) -> None:
     whole(lambda x: torch.histc(x, 8, low, high), torch.arange(64.0) % 9 - 1)
