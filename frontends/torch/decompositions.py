@@ -20,7 +20,7 @@ MORE = [
     aten.native_layer_norm_backward, aten.native_group_norm_backward, aten.native_batch_norm_backward,
     aten.native_dropout, aten.native_dropout_backward, aten.upsample_bilinear2d, aten.upsample_bicubic2d,
     aten.upsample_nearest2d_backward, aten._to_copy, aten.grid_sampler_2d, aten.avg_pool2d_backward,
-    aten.max_pool2d_with_indices_backward,
+    aten.max_pool2d_with_indices_backward, aten.ldexp, aten.dist,
 ]  # fmt: skip
 
 

@@ -191,6 +191,50 @@ def with_sign(g: Lowering, magnitude: Value, sign: Value) -> Value:
     return g.where(g.compare(ttir.gt, sign, g.scalar(0, sign)), magnitude, g.sub(nothing, magnitude))
 
 
+def _known(op: Callable[..., Any]) -> Callable[[Lowering, Value, Value], Value]:
+    """Returns the rule of an extreme of the operands that are not NaN."""
+
+    def lower(g: Lowering, x: Value, y: Value) -> Value:
+        a, b = as_values(g, (x, y), g.out().dtype)
+        result = g.elementwise(op, a, b)
+        if is_float(g.out().dtype):
+            result = g.where(g.compare(ttir.ne, b, b), a, g.where(g.compare(ttir.ne, a, a), b, result))
+        return g.finish(result, g.out())
+
+    return lower
+
+
+rule("fmax")(_known(ttir.maximum))
+rule("fmin")(_known(ttir.minimum))
+
+
+@rule("hypot")
+def hypot(g: Lowering, x: Value, y: Value) -> Value:
+    """Returns the root of the sum of squares in f32, scaled by powers of 2 where squares leave the normal numbers."""
+    if not is_float(g.out().dtype):
+        raise UnsupportedError("a hypotenuse of integers")
+    a, b = (g.call(ttir.abs, v) for v in as_values(g, (x, y), torch.float32))
+    largest = g.elementwise(ttir.maximum, a, b)
+    one, up, down = (g.scalar(n, largest) for n in (1, 2.0**100, 2.0**-100))
+    is_small, is_large = (
+        g.compare(op, largest, g.scalar(n, largest)) for op, n in ((ttir.lt, 2.0**-60), (ttir.gt, 2.0**60))
+    )
+    a, b = (g.mul(v, g.where(is_large, down, g.where(is_small, up, one))) for v in (a, b))
+    result = g.call(ttir.sqrt, g.add(g.mul(a, a), g.mul(b, b)))
+    result = g.mul(result, g.where(is_large, up, g.where(is_small, down, one)))
+    infinite = g.scalar(math.inf, result)  # also next to NaN
+    is_infinite = g.elementwise(ttir.logical_or, g.compare(ttir.eq, a, infinite), g.compare(ttir.eq, b, infinite))
+    return g.finish(g.where(is_infinite, infinite, result), g.out())
+
+
+@rule("copysign.Tensor", "copysign.Scalar")
+def copysign(g: Lowering, x: Value, y: Value | Number) -> Value:
+    a, b = as_values(g, (x, y), g.out().dtype)
+    size = g.call(ttir.abs, a)
+    negative = Value(ttir.signbit(b.ir, results=[g.type(b.shape, torch.bool)]), b.shape, torch.bool)
+    return g.finish(g.where(negative, g.call(ttir.neg, size), size), g.out())
+
+
 def float_remainder(g: Lowering, a: Value, b: Value) -> Value:
     """Returns the remainder of the magnitudes, with the sign of the dividend."""
     return with_sign(g, g.elementwise(ttir.remainder, g.call(ttir.abs, a), g.call(ttir.abs, b)), a)

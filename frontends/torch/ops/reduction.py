@@ -11,6 +11,7 @@ from ttmlir.dialects import ttir
 
 import torch
 
+from ..errors import UnsupportedError
 from ..lowering import Lowering, Number, Rule, Value, dimension, dimensions, rule
 from ..types import is_float
 
@@ -173,6 +174,67 @@ def argsort(g: Lowering, x: Value, dim: int = -1, descending: bool = False, **op
     if not x.rank:
         return g.full((), 0, torch.int64)
     return _sorted(g, x, dim, descending)[1]
+
+
+def in_order(g: Lowering, x: Value, dim: int) -> Value:
+    """Returns elements in ascending order, NaN last.
+
+    Raises:
+        UnsupportedError: PyTorch refuses booleans and no elements. Among equal elements, its algorithm decides whose
+            place it returns.
+    """
+    if x.dtype is torch.bool or not x.size:
+        raise UnsupportedError("an element by its order, of booleans or of no elements")
+    if isinstance(g.fake, tuple | list) and g.wants(1) and x.rank and x.shape[dim] > 1:
+        raise UnsupportedError("the place of an element by its order: among equal elements, the choice is PyTorch's")
+    return _sorted(g, x, dim, descending=False)[0] if x.rank else g.reshape(x, (1,))
+
+
+def ordered(g: Lowering, value: Value) -> Any:
+    """Returns an element, with place 0 if the op has places: `in_order` leaves others to PyTorch."""
+    if not isinstance(g.fake, tuple | list):
+        return g.finish(value, g.out())
+    value = g.finish(value, g.out(0))
+    return value, g.full(g.out(1).shape, 0, torch.int64) if g.wants(1) else value
+
+
+def _at(g: Lowering, x: Value, dim: int, place: int) -> Value:
+    return g.slice(x, dim, place, place + 1)
+
+
+@rule("kthvalue")
+def kthvalue(g: Lowering, x: Value, k: int, dim: int = -1, keepdim: bool = False) -> tuple[Value, Value]:
+    dim = dimension(dim, x.rank)
+    return ordered(g, _at(g, in_order(g, x, dim), dim, k - 1))
+
+
+def median(g: Lowering, x: Value, dim: int | None = None, keepdim: bool = False) -> Any:
+    if dim is None:
+        x = g.reshape(x, (x.size,))
+    dim = dimension(dim or 0, x.rank)
+    values = in_order(g, x, dim)
+    last = _at(g, values, dim, values.shape[dim] - 1)
+    middle = _at(g, values, dim, (values.shape[dim] - 1) // 2)
+    return ordered(g, g.where(g.compare(ttir.ne, last, last), last, middle) if is_float(x.dtype) else middle)
+
+
+@rule("nanmedian", "nanmedian.dim")
+def nanmedian(g: Lowering, x: Value, dim: int | None = None, keepdim: bool = False) -> Any:
+    if not is_float(x.dtype):
+        return median(g, x, dim, keepdim)
+    if dim is None:
+        x = g.reshape(x, (x.size,))
+    dim = dimension(dim or 0, x.rank)
+    values = in_order(g, x, dim)
+    known = g.reduce(ttir.sum, g.cast(g.compare(ttir.eq, values, values), torch.int32), [dim], True)
+    zero, one = g.scalar(0, known), g.scalar(1, known)
+    place = g.elementwise(ttir.maximum, g.sub(known, one), zero)
+    place = g.elementwise(ttir.right_shift, place, one)
+    found = ttir.gather(values.ir, place.ir, dim, results=[g.type(place.shape, x.dtype)])
+    return ordered(g, Value(found, place.shape, x.dtype))
+
+
+rule("median", "median.dim")(median)
 
 
 @rule("_softmax", "softmax.int")

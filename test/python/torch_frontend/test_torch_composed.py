@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -81,6 +82,12 @@ CASES: dict[str, tuple[Callable[..., Any], Make]] = {
         lambda x: torch.fake_quantize_per_channel_affine(
             x, torch.tensor([0.1, 0.2, 0.05]), torch.tensor([0, 1, 2], dtype=torch.int32), 0, -20, 20),
         of((3, 40), scale=2)),
+    **{f"{op.__name__} of pairs": (op, of((4, 1, 3), (5, 1), scale=2))
+       for op in (torch.fmax, torch.fmin, torch.hypot, torch.copysign, torch.dist)},
+    "ldexp": (lambda x: torch.ldexp(x, INDICES - 4), of((3, 8))),
+    "medians": (lambda x: (torch.median(to_integers(x)), torch.nanmedian(x)), of((5, 9))),
+    **{f"put {sums}": (lambda x, s, sums=sums: x.put(torch.tensor([[0, -1, 7], [4, 2, 9]]), s, sums),
+                       of((3, 5), (2, 3))) for sums in (True, False)},
     "masked scatter": (lambda x, s: x.masked_scatter(torch.arange(12).reshape(3, 4) % 3 == 0, s), of((3, 4), (20,))),
 }  # fmt: skip
 SINGLE: dict[str, tuple[Callable[..., Any], Make]] = {
@@ -156,6 +163,79 @@ def test_not_a_number_and_infinity() -> None:
     whole(lambda x: (torch.cummax(x, 1), torch.cummin(x, 1), torch.logcumsumexp(x[1:], 1)), x)
     ends = torch.tensor([0.0, -0.0, -1.0, -5.0, 1.0, 2.0, math.inf, math.nan, 1e30, 171.0, -2.5])
     whole(lambda x: (torch.lgamma(x), torch.digamma(x)), ends)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16], ids=str)
+def test_pairs_of_special_values(dtype: torch.dtype) -> None:
+    some = torch.tensor([0.0, -0.0, 1.0, -3.0, math.inf, -math.inf, math.nan]).to(dtype)
+    some = torch.cat([some, -some[-1:]])
+    x, y = (part.reshape(-1) for part in torch.meshgrid(some, some, indexing="ij"))
+    whole(lambda x, y: (torch.fmax(x, y), torch.fmin(x, y), torch.hypot(x, y), torch.copysign(x, y)), x, y)
+    whole(lambda x, y: (torch.copysign(x, y).signbit(), torch.copysign(x, -0.0).signbit()), x, y)
+
+
+def test_hypotenuses_are_exact_where_squares_are_not_normal() -> None:
+    x, y = (torch.tensor(sides)[:, None] * 2.0 ** torch.tensor([-140, -70, 0, 40, 100, 123]) for sides in
+            ([3.0, 5.0, 8.0, 0.0], [4.0, -12.0, 15.0, 9.0]))  # fmt: skip
+    assert torch.equal(on_chip(torch.hypot)(x, y), torch.hypot(x, y))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.int64, torch.uint8], ids=str)
+@pytest.mark.parametrize("size", [0, 1, 7, 8])
+def test_places_in_sorted_tensors(size: int, dtype: torch.dtype) -> None:
+    torch.manual_seed(size)
+    ends = (torch.rand(2, size) * 9).to(dtype).sort().values
+    values = (torch.rand(2, 6) * 9).to(dtype)
+    if dtype.is_floating_point:
+        values[0, :3] = torch.tensor([math.nan, math.inf, -math.inf])
+    whole(
+        lambda ends, x: (
+            torch.searchsorted(ends, x), torch.searchsorted(ends, x, side="right", out_int32=True),
+            torch.bucketize(x, ends[0]), torch.bucketize(x, ends[1], right=True), torch.bucketize(2.5, ends[0]),
+            torch.searchsorted(ends[0], 3), torch.searchsorted(ends.flip(1), x),
+            torch.searchsorted(ends.flip(1), x, sorter=torch.arange(size).flip(0).repeat(2, 1)),
+        ),
+        ends, values,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.int64, torch.uint8], ids=str)
+def test_elements_by_order(dtype: torch.dtype) -> None:
+    x = (torch.arange(30).reshape(5, 6) * 7 % 11).to(dtype)
+    if dtype.is_floating_point:
+        x[0], x[1, 2], x[2, 1:5], x[3, :2] = math.nan, math.nan, math.nan, torch.tensor([math.inf, -math.inf])
+    whole(
+        lambda x: [
+            torch.median(x), torch.nanmedian(x), torch.median(x[0, 0]), torch.median(x, 1).values,
+            torch.median(x, 0, True).values, torch.nanmedian(x, 1).values, torch.nanmedian(x, 0, True).values,
+            torch.kthvalue(x, 4, 1).values, torch.kthvalue(x, 2, 0, True).values,
+            *torch.median(x[:, :1], 1), *torch.kthvalue(x[:, :1], 1), *torch.nanmedian(x[:1], 0),
+        ],
+        x,
+    )  # fmt: skip
+
+
+LEFT: dict[str, Callable[[torch.Tensor], Any]] = {
+    "median": lambda x: torch.median(x, 1), "nanmedian": lambda x: torch.nanmedian(x, 1),
+    "kthvalue": lambda x: torch.kthvalue(x, 3), "index_put": lambda x: x.index_put((PLACES == 1,), x[0, :2]),
+    "searchsorted": lambda x: torch.searchsorted(x[0], x[1].half()),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LEFT)
+def test_what_only_pytorch_knows_is_left_to_it(name: str) -> None:
+    """Places among equal elements, as many values as a mask chooses, and errors of PyTorch."""
+    x = torch.arange(12.0).reshape(4, 3) % 2
+    with record() as reports, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            want = LEFT[name](x)
+        except RuntimeError as error:
+            with pytest.raises(RuntimeError, match=re.escape(str(error).partition(":")[0])):
+                on_chip(LEFT[name])(x)
+        else:
+            assert_agree(on_chip(LEFT[name])(x), want)
+    assert [name in op for r in reports for op in r.on_host] == [True]
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.int64, torch.bool], ids=str)
