@@ -185,7 +185,8 @@ template <class Make> constexpr auto opFunctions(Make make) {
                                        [](double x) { return std::exp(x); })),
       make("ttnn.expm1", approximated<1>([](float x) { return expm1(x); }, [](double x) { return std::expm1(x); })),
       make("ttnn.floor", kept(pair<1>([](auto x) { return std::floor(x); }, same))),
-      make("ttnn.gelu", approximated<1>([](float x) { return gelu(x); }, None{})),
+      make("ttnn.gelu",
+           approximated<1>(withShort([](float x) { return gelu(x); }, [](float x) { return geluShort(x); }), None{})),
       make("ttnn.hardsigmoid", approximated<1>([](float x) { return clamp(x + 3.0f, 0.0f, 6.0f) / 6.0f; }, None{})),
       make("ttnn.isfinite", kept(both<1>([](auto x) { return x - x == 0 ? 1 : 0; }))),
       make("ttnn.leaky_relu",
@@ -270,7 +271,9 @@ template <class Make> constexpr auto opFunctions(Make make) {
       make("ttnn.where", kept(both<3>([](auto c, auto a, auto b) { return c != 0 ? a : b; })), Domain::Select),
       // Special cases
       make("gelu_bw_tanh", approximated<2>([](float slope, float x) { return slope * geluTanhSlope(x); }, None{})),
-      make("gelu_tanh", approximated<1>([](float x) { return geluTanh(x); }, None{})),
+      make("gelu_tanh",
+           approximated<1>(withShort([](float x) { return geluTanh(x); }, [](float x) { return geluTanhShort(x); }),
+                           None{})),
       make("square", pair<1>([](auto x) { return x * x; }, [](auto x) { return multiplyInt(x, x); })),
   };
 }

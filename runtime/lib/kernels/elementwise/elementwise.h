@@ -26,9 +26,10 @@ template <class T> using Run = void (*)(const T *const *ins, T *out, size_t n, c
 struct ElementwiseRow {
   std::string_view name; // "ttnn.add"; rows without "ttnn." are no ops: special cases, and activations of others
   int ins;
-  Run<float> f;       // nullptr: integers only
-  Run<float> rounded; // of bf16 operands, rounded to bf16, maybe with fewer steps; nullptr: the caller rounds f
-  Run<int64_t> i;     // nullptr: integers are computed as f32
+  Run<float> f; // nullptr: integers only
+  Run<float>
+      rounded;    // rounded to bf16, maybe with fewer steps (the same for bf16 operands); nullptr: the caller rounds
+  Run<int64_t> i; // nullptr: integers are computed as f32
   Domain domain = Domain::Operands;
   std::array<std::string_view, 2> scalars{}; // attribute names
 };

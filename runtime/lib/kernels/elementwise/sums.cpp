@@ -16,8 +16,10 @@ SumsFinish::SumsFinish(panels::Unit unit, DataType produced, const std::string &
   relu = activation == "relu" || relu6;
   if (sim::isBlockFormat(produced))
     block = produced;
-  if (!relu && !activation.empty())
-    this->activation = findActivation(activation)->f;
+  if (!relu && !activation.empty()) {
+    const ElementwiseRow &row = *findActivation(activation);
+    this->activation = toBf16 && !block && row.rounded ? row.rounded : row.f;
+  }
 }
 
 void SumsFinish::operator()(float *c, const float *bias, int64_t rows, int64_t columns, std::byte *to, int64_t rowBytes,
