@@ -384,7 +384,7 @@ private:
   }
 
   /// Returns a call that takes or returns an integer of these ops, or null.
-  static func::CallOp callBeside(const llvm::SetVector<Operation *> &ops) {
+  static func::CallOp adjacentCall(const llvm::SetVector<Operation *> &ops) {
     for (Operation *op : ops) {
       for (Value operand : op->getOperands())
         if (auto call = operand.getDefiningOp<func::CallOp>(); call && isWide(operand))
@@ -398,14 +398,14 @@ private:
   }
 
   /// Inlines the calls that would take or return lower words only.
-  void inlineBeside(func::FuncOp function) {
+  void inlineAdjacentCalls(func::FuncOp function) {
     SymbolTableCollection symbols;
     for (int count = 0; count < 1000; ++count) {
       func::CallOp found;
       const llvm::SetVector<Operation *> roots = findRoots(function);
       for (Operation *root : roots)
         if (!found)
-          found = callBeside(connectedTo(root));
+          found = adjacentCall(connectedTo(root));
       if (!found)
         return;
       auto callee = symbols.lookupNearestSymbolFrom<func::FuncOp>(found, found.getCalleeAttr());
@@ -416,7 +416,7 @@ private:
   }
 
   void convertFunction(func::FuncOp function) {
-    inlineBeside(function);
+    inlineAdjacentCalls(function);
     pairs.clear();
     function.walk([](stablehlo::ReduceWindowOp window) { narrowNeutral(window); });
     if (findRoots(function).empty())
@@ -461,8 +461,23 @@ private:
     (void)applyOpPatternsGreedily(casts, masks, config);
   }
 
-  /// Returns the ops that compute with the same integers as this one, or none if a constant that does not fit would
-  /// reach another op unchanged.
+  /// Returns whether an op makes a value that never fits into 32 bits: a constant, or the bits of an f64.
+  static bool makesWide(Operation *op) {
+    auto cast = dyn_cast<stablehlo::BitcastConvertOp>(op);
+    return exceedsWord(op) || (cast && isF64(cast.getOperand().getType()) && isWide(cast.getResult()));
+  }
+
+  /// Returns whether an op reads integers that another one holds in 32 bits as the bits of an f64.
+  static bool readsNarrow(Operation *op, const llvm::SetVector<Operation *> &found) {
+    auto cast = dyn_cast<stablehlo::BitcastConvertOp>(op);
+    if (!cast || !isF64(cast.getType()) || !isWide(cast.getOperand()))
+      return false;
+    Operation *producer = cast.getOperand().getDefiningOp();
+    return !producer || (!found.contains(producer) && !isa<stablehlo::RngBitGeneratorOp>(producer));
+  }
+
+  /// Returns the ops that compute with the same integers as this one. Returns none, so that the bitcast or the constant
+  /// is refused, if an integer that does not fit would reach another op unchanged, or come from one.
   static llvm::SetVector<Operation *> connectedTo(Operation *root) {
     llvm::SetVector<Operation *> found;
     found.insert(root);
@@ -480,9 +495,12 @@ private:
       llvm::for_each(found[i]->getResults(), meet);
     }
     llvm::SetVector<Value> unchanged;
-    for (Operation *op : found)
-      if (exceedsWord(op))
+    for (Operation *op : found) {
+      if (readsNarrow(op, found))
+        return {};
+      if (makesWide(op))
         unchanged.insert(op->getResult(0));
+    }
     for (size_t i = 0; i < unchanged.size(); ++i)
       for (Operation *user : unchanged[i].getUsers()) {
         if (!found.contains(user))
