@@ -35,7 +35,7 @@ const int defaultThreads = std::max(1, omp_get_max_threads());
 /// libgomp ends the process when the system refuses to start a thread.
 int mostThreads() { return std::max(1024, 4 * defaultThreads); }
 
-/// What the threads of a loop share: the first error of any.
+/// The first error of any thread of a loop.
 class Guarded {
 public:
   /// Calls f with loops inside it in the calling thread.
