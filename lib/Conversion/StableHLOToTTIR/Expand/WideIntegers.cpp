@@ -402,10 +402,13 @@ private:
     SymbolTableCollection symbols;
     for (int count = 0; count < 1000; ++count) {
       func::CallOp found;
-      const llvm::SetVector<Operation *> roots = findRoots(function);
-      for (Operation *root : roots)
-        if (!found)
-          found = adjacentCall(connectedTo(root));
+      llvm::SetVector<Operation *> seen;
+      for (Operation *root : findRoots(function))
+        if (!found && !seen.contains(root)) {
+          const llvm::SetVector<Operation *> ops = connectedTo(root);
+          found = adjacentCall(ops);
+          seen.insert_range(ops);
+        }
       if (!found)
         return;
       auto callee = symbols.lookupNearestSymbolFrom<func::FuncOp>(found, found.getCalleeAttr());
