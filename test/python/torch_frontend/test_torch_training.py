@@ -243,6 +243,7 @@ def test_ops_on_lists() -> None:
             torch._foreach_addcmul(x, x, y, value=0.5), torch._foreach_addcdiv(x, x, y, [0.5, 0.25]),
             torch._foreach_lerp(x, y, 0.3), torch._foreach_pow(y, 2), torch._foreach_maximum(x, y),
             torch._foreach_div(x, torch.tensor(2.0)), torch._foreach_clamp_min(x, 0.1),
+            torch._foreach_maximum(x, 0.25), torch._foreach_minimum(y, [0.25, -0.5]),
         ]  # fmt: skip
 
     x, y = ([torch.rand(n, 3) - low for n in (2, 5)] for low in (0.5, -0.5))

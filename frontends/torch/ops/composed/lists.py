@@ -14,6 +14,9 @@ PREFIX = "_foreach_"
 # Names of arguments by position in the list's op, by keyword in the tensor's.
 KEYWORDS = {"addcmul": {"value": "value", "scalars": "value"}, "addcdiv": {"value": "value", "scalars": "value"}}
 
+# The functions of a tensor and a number, where those of two tensors take no number.
+OF_NUMBERS = {"maximum": torch.clamp_min, "minimum": torch.clamp_max}
+
 
 def of_lists() -> Iterator[tuple[str, Any, Callable[..., Any]]]:
     """Yields the ops on lists, with their overloads and the functions on tensors; in-place ones are functionalized."""
@@ -26,7 +29,7 @@ def of_lists() -> Iterator[tuple[str, Any, Callable[..., Any]]]:
             continue
         op = getattr(getattr(torch.ops.aten, PREFIX + name), overload or "default")
         if not _scalars_in_a_tensor(op):
-            yield full, op, function
+            yield full, op, OF_NUMBERS.get(name, function) if overload.startswith("Scalar") else function
 
 
 def _scalars_in_a_tensor(op: Any) -> bool:
