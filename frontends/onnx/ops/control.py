@@ -294,7 +294,7 @@ class Turns:
         assert self.limit is not None
         limit = self.limit
         if limit.known is not None and not limit.varying:
-            limit = Value.of(np.minimum(limit.known, LARGEST))
+            limit = Value.of(np.clip(limit.known, 0, LARGEST))
         return self.g.cast(self.g.reshape(limit, ()), I32)
 
     def computed(self) -> tuple[Given, ...]:

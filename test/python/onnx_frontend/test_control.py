@@ -188,7 +188,7 @@ def test_loops_in_loops() -> None:
     compare(model(text), {"x": f32(4, 4)})
 
 
-@pytest.mark.parametrize("most", [2, 2**31, 2**63 - 1])
+@pytest.mark.parametrize("most", [2, 2**31, 2**63 - 1, -1, 1 - 2**32, 2 - 2**63])
 def test_limits_beyond_32_bits(most: int) -> None:
     """PyTorch exports `while` with the largest limit of 64 bits."""
     text = f"""
