@@ -11,7 +11,7 @@ FULL = "does not fit in L1"  # on few cores
 
 
 @pytest.mark.long
-@pytest.mark.sampled(48)
+@pytest.mark.sampled(32)
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("grid", GRIDS)
 @pytest.mark.parametrize("part", range(PARTS))
