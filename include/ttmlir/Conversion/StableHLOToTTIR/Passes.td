@@ -118,10 +118,12 @@ def StableHLOLegalizeWideIntegers : Pass<"stablehlo-legalize-wide-integers", "::
   let summary = "Represent 64-bit integers that do not fit in 32 bits by pairs of words";
   let description = [{
     A 64-bit integer of the chip has 32 bits. Where a constant does not fit, or bits are read as f64 or from f64, the
-    integers that meet it in elementwise ops and data movement become pairs of `ui32`. Calls that take
-    or return them are inlined. Other ops, results and loops take the lower word; a constant that would reach one of
-    these unchanged is left, and refused later. The bits of an f64 are read as the nearest f32. Random bits of a number in [1, 2), less 1, are read as a number from 2^-24 to
-    1 - 2^-24: in f32, neither end of the range is a draw.
+    integers that meet it in elementwise ops and data movement become pairs of `ui32`. In a module with such a constant
+    or cast, calls that take or return 64-bit integers are inlined. Other ops and results take the lower word if ranges
+    show that it holds the value; otherwise the constant or the cast is left, and refused later. Sums and products with
+    an integer of which only the type is known wrap around in 32 bits there, as they do without this pass. The bits of
+    an f64 are read as the nearest f32. Random bits of a number in [1, 2), less 1, are read as a number from 2^-24 to
+    1 - 2^-24: in f32, neither end of the range is a draw. An integer becomes an f32 in two roundings.
 
     Before: `%f = stablehlo.bitcast_convert %x : (tensor<4xui64>) -> tensor<4xf64>`
     After: `%f = stablehlo.convert %rounded : (tensor<4xf32>) -> tensor<4xf64>`, of the words of `%x`

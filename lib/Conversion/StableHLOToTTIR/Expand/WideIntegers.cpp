@@ -5,13 +5,16 @@
 #include "ttmlir/Conversion/StableHLOToTTIR/Passes.h"
 #include "ttmlir/Dialect/TTCore/Transforms/Inline.h"
 
+#include "mlir/Analysis/CallGraph.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Rewrite/FrozenRewritePatternSet.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "llvm/ADT/SCCIterator.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/IR/ConstantRange.h"
 
 namespace mlir::tt {
 #define GEN_PASS_DEF_STABLEHLOLEGALIZEWIDEINTEGERS
@@ -21,6 +24,7 @@ namespace mlir::tt {
 using namespace mlir;
 using namespace mlir::tt;
 using namespace mlir::tt::hlo;
+using llvm::ConstantRange;
 
 //===----------------------------------------------------------------------===//
 // Types
@@ -321,6 +325,162 @@ static bool isInFirstBinade(Value bits) {
 
 static bool isOnes(Value value) { return matchPattern(spreadOf(value), m_OneFloat()); }
 
+//===----------------------------------------------------------------------===//
+// Ranges
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// The values that 64-bit integers may have. What ops other than those of the pairs compute has 32 bits, and so have
+/// sums and products with an integer of which only that is known: those wrap around, as in programs without pairs.
+class Ranges {
+public:
+  explicit Ranges(const llvm::SetVector<Operation *> &pairs) : pairs(pairs) {}
+
+  /// Returns whether the lower word holds every value that an integer may have.
+  bool fitsWord(Value value) { return fitsWord(of(value, 0), isUnsigned(value)); }
+
+private:
+  static constexpr unsigned bits = 64;
+  static constexpr int deepest = 1000;
+
+  static bool fitsWord(const ConstantRange &range, bool isUnsigned) {
+    return isUnsigned ? range.getUnsignedMax().getActiveBits() <= 32
+                      : range.getSignedMin().isSignedIntN(32) && range.getSignedMax().isSignedIntN(32);
+  }
+
+  ConstantRange of(Value value, int depth) {
+    if (auto known = ranges.find(value); known != ranges.end())
+      return known->second;
+    ConstantRange range = depth == deepest ? ConstantRange::getFull(bits) : computed(value, depth);
+    ranges.insert({value, range});
+    return range;
+  }
+  ConstantRange computed(Value value, int depth);
+
+  const llvm::SetVector<Operation *> &pairs;
+  llvm::DenseMap<Value, ConstantRange> ranges;
+};
+} // namespace
+
+/// Returns the least value, 0 or 1, of an operand of a select that is the difference of two numbers and is taken only
+/// where it is not less; nothing if it is no such operand.
+static std::optional<uint64_t> leastOfGuarded(stablehlo::SelectOp select, unsigned i) {
+  Value branch = select->getOperand(i);
+  if (auto cast = branch.getDefiningOp<stablehlo::ConvertOp>(); cast && isWide(cast.getOperand()))
+    branch = cast.getOperand();
+  auto difference = branch.getDefiningOp<stablehlo::SubtractOp>();
+  auto order = select.getPred().getDefiningOp<stablehlo::CompareOp>();
+  if (!difference || !order || isUnsigned(branch))
+    return std::nullopt;
+  using Direction = stablehlo::ComparisonDirection;
+  const Direction direction = order.getComparisonDirection();
+  const bool isLess = direction == Direction::LT || direction == Direction::LE;
+  if (!isLess && direction != Direction::GT && direction != Direction::GE)
+    return std::nullopt;
+  const bool holds = i == 1, isStrict = direction == Direction::LT || direction == Direction::GT;
+  Value larger = order.getLhs(), smaller = order.getRhs();
+  if (isLess == holds)
+    std::swap(larger, smaller);
+  if (difference.getLhs() != larger || difference.getRhs() != smaller)
+    return std::nullopt;
+  return isStrict == holds ? 1 : 0;
+}
+
+ConstantRange Ranges::computed(Value value, int depth) {
+  const bool isUnsigned = ::isUnsigned(value);
+  const ConstantRange any(bits, /*isFullSet=*/true);
+  const auto ofType = [&](unsigned width, bool isUnsigned) {
+    const auto narrow = ConstantRange::getFull(width);
+    return isUnsigned ? narrow.zeroExtend(bits) : narrow.signExtend(bits);
+  };
+  Operation *op = value.getDefiningOp();
+  if (op && isa<stablehlo::RngBitGeneratorOp>(op))
+    return any;
+  if (!op || !pairs.contains(op))
+    return ofType(32, isUnsigned);
+  const auto of = [&](unsigned i) { return this->of(op->getOperand(i), depth + 1); };
+  const auto order = isUnsigned ? ConstantRange::Unsigned : ConstantRange::Signed;
+  const auto joined = [&](ConstantRange a, const ConstantRange &b) { return a.unionWith(b, order); };
+  const auto sum = [&](auto add) {
+    const ConstantRange a = of(0), b = of(1);
+    const ConstantRange word = ofType(32, isUnsigned), found = add(a, b);
+    const bool wraps = fitsWord(a, isUnsigned) && fitsWord(b, isUnsigned) && (a == word || b == word);
+    return wraps && !fitsWord(found, isUnsigned) ? word : found;
+  };
+  const auto shifted = [&](auto shift) {
+    std::optional<int> by = knownShift(op->getOperand(1));
+    return by && *by < 64 ? shift(of(0), ConstantRange(APInt(bits, *by))) : any;
+  };
+  const auto allOperands = [&](unsigned first = 0) {
+    ConstantRange all = of(first);
+    for (unsigned i = first + 1; i < op->getNumOperands(); ++i)
+      all = joined(all, of(i));
+    return all;
+  };
+  return llvm::TypeSwitch<Operation *, ConstantRange>(op)
+      .Case([&](stablehlo::ConstantOp constant) {
+        ConstantRange all = ConstantRange::getEmpty(bits);
+        auto elements = cast<DenseIntElementsAttr>(constant.getValue());
+        if (elements.isSplat())
+          return ConstantRange(elements.getSplatValue<APInt>());
+        for (const APInt &element : elements)
+          all = joined(all, ConstantRange(element));
+        return all;
+      })
+      .Case([&](stablehlo::IotaOp iota) {
+        const auto size = typeOf(iota.getResult()).getDimSize(static_cast<int64_t>(iota.getIotaDimension()));
+        return ConstantRange::getNonEmpty(APInt(bits, 0), APInt(bits, static_cast<uint64_t>(size)));
+      })
+      .Case([&](stablehlo::ConvertOp cast) {
+        if (isWide(cast.getOperand()))
+          return of(0);
+        auto element = dyn_cast<IntegerType>(typeOf(cast.getOperand()).getElementType());
+        if (!element)
+          return any;
+        return ofType(element.getWidth(), element.isUnsigned() || element.getWidth() == 1);
+      })
+      .Case([&](stablehlo::AddOp) { return sum([](auto a, auto b) { return a.add(b); }); })
+      .Case([&](stablehlo::SubtractOp) { return sum([](auto a, auto b) { return a.sub(b); }); })
+      .Case([&](stablehlo::MulOp) { return sum([](auto a, auto b) { return a.multiply(b); }); })
+      .Case([&](stablehlo::NegOp) { return ConstantRange(APInt(bits, 0)).sub(of(0)); })
+      .Case([&](stablehlo::AbsOp) { return of(0).abs(); })
+      .Case([&](stablehlo::RemOp) {
+        const ConstantRange x = of(0), by = of(1);
+        const ConstantRange rest = isUnsigned ? x.urem(by) : x.srem(by);
+        return by.contains(APInt(bits, 0)) ? joined(rest, x) : rest; // the dividend
+      })
+      .Case([&](stablehlo::DivOp) {
+        const ConstantRange x = of(0), by = of(1);
+        const ConstantRange found = isUnsigned ? x.udiv(by) : x.sdiv(by);
+        return by.contains(APInt(bits, 0)) ? joined(found, ConstantRange(APInt::getAllOnes(bits))) : found;
+      })
+      .Case([&](stablehlo::AndOp) { return of(0).binaryAnd(of(1)); })
+      .Case([&](stablehlo::OrOp) { return of(0).binaryOr(of(1)); })
+      .Case([&](stablehlo::XorOp) { return of(0).binaryXor(of(1)); })
+      .Case([&](stablehlo::NotOp) { return of(0).binaryNot(); })
+      .Case([&](stablehlo::ShiftLeftOp) { return shifted([](auto x, auto by) { return x.shl(by); }); })
+      .Case([&](stablehlo::ShiftRightLogicalOp) { return shifted([](auto x, auto by) { return x.lshr(by); }); })
+      .Case([&](stablehlo::ShiftRightArithmeticOp) { return shifted([](auto x, auto by) { return x.ashr(by); }); })
+      .Case([&](stablehlo::MaxOp) { return isUnsigned ? of(0).umax(of(1)) : of(0).smax(of(1)); })
+      .Case([&](stablehlo::MinOp) { return isUnsigned ? of(0).umin(of(1)) : of(0).smin(of(1)); })
+      .Case([&](stablehlo::ClampOp) {
+        return isUnsigned ? of(1).umax(of(0)).umin(of(2)) : of(1).smax(of(0)).smin(of(2));
+      })
+      .Case([&](stablehlo::SignOp) { return ConstantRange(APInt::getAllOnes(bits), APInt(bits, 2)); })
+      .Case([&](stablehlo::SelectOp select) {
+        const auto branch = [&](unsigned i) {
+          std::optional<uint64_t> least = leastOfGuarded(select, i);
+          const ConstantRange range = of(i);
+          return least ? range.intersectWith({APInt(bits, *least), APInt::getSignedMinValue(bits)}) : range;
+        };
+        return joined(branch(1), branch(2));
+      })
+      .Case<stablehlo::BroadcastInDimOp, stablehlo::ConcatenateOp, stablehlo::PadOp, stablehlo::ReshapeOp,
+            stablehlo::ReverseOp, stablehlo::SliceOp, stablehlo::TransposeOp>(
+          [&](Operation *) { return allOperands(); })
+      .Default([&](Operation *) { return any; });
+}
+
 namespace {
 struct LegalizeWideIntegers : tt::impl::StableHLOLegalizeWideIntegersBase<LegalizeWideIntegers> {
   LogicalResult initialize(MLIRContext *context) override {
@@ -331,37 +491,48 @@ struct LegalizeWideIntegers : tt::impl::StableHLOLegalizeWideIntegersBase<Legali
   }
 
   void runOnOperation() override {
+    if (llvm::all_of(getOperation().getOps<func::FuncOp>(),
+                     [](func::FuncOp function) { return findRoots(function).empty(); }))
+      return;
     inlineCalls();
     for (auto function : getOperation().getOps<func::FuncOp>())
       convertFunction(function);
   }
 
 private:
-  /// Inlines the calls that pass a constant which does not fit, until none is left.
+  static bool takesOrReturnsWide(func::CallOp call) {
+    return llvm::any_of(call.getOperands(), isWide) || llvm::any_of(call.getResults(), isWide);
+  }
+
+  /// Inlines the calls that take or return 64-bit integers, callees first, so that the words of these are known on both
+  /// sides. Functions that call each other are refused later.
   void inlineCalls() {
     SymbolTable symbols(getOperation());
-    SmallVector<func::CallOp> calls;
-    const auto find = [&](Operation *within) {
-      within->walk([&](func::CallOp call) {
-        if (llvm::any_of(call.getOperands(), [](Value operand) {
-              Operation *producer = spreadOf(operand).getDefiningOp();
-              return producer && exceedsWord(producer);
-            }))
+    const CallGraph graph(getOperation());
+    llvm::SetVector<func::FuncOp> inlined;
+    llvm::DenseSet<Operation *> inCycles;
+    for (auto component = llvm::scc_begin(&graph), end = llvm::scc_end(&graph); component != end; ++component) {
+      for (CallGraphNode *node : *component)
+        if (component.hasCycle() && !node->isExternal())
+          inCycles.insert(node->getCallableRegion()->getParentOp());
+      if (component.hasCycle() || (*component).front()->isExternal())
+        continue;
+      SmallVector<func::CallOp> calls;
+      (*component).front()->getCallableRegion()->walk([&](func::CallOp call) {
+        if (takesOrReturnsWide(call))
           calls.push_back(call);
       });
-    };
-    find(getOperation());
-    // Functions that call each other are refused later.
-    for (int count = 0; !calls.empty() && count < 10000; ++count) {
-      func::CallOp call = calls.pop_back_val();
-      auto callee = symbols.lookup<func::FuncOp>(call.getCallee());
-      if (!callee || !callee.getBody().hasOneBlock() || callee->isAncestor(call))
-        continue;
-      SmallVector<Operation *> copies = ttcore::inlineCall(call, callee);
-      llvm::for_each(copies, find);
+      for (func::CallOp call : calls) {
+        auto callee = symbols.lookup<func::FuncOp>(call.getCallee());
+        if (!callee || !callee.getBody().hasOneBlock() || inCycles.contains(callee))
+          continue;
+        ttcore::inlineCall(call, callee);
+        inlined.insert(callee);
+      }
+    }
+    for (func::FuncOp callee : llvm::reverse(inlined))
       if (callee.isPrivate() && SymbolTable::symbolKnownUseEmpty(callee, getOperation()))
         symbols.erase(callee);
-    }
   }
 
   /// Replaces the neutral element of a maximum or minimum in a window by that of the 32 bits.
@@ -383,43 +554,7 @@ private:
     }
   }
 
-  /// Returns a call that takes or returns an integer of these ops, or null.
-  static func::CallOp adjacentCall(const llvm::SetVector<Operation *> &ops) {
-    for (Operation *op : ops) {
-      for (Value operand : op->getOperands())
-        if (auto call = operand.getDefiningOp<func::CallOp>(); call && isWide(operand))
-          return call;
-      for (Value result : op->getResults())
-        for (Operation *user : result.getUsers())
-          if (auto call = dyn_cast<func::CallOp>(user); call && isWide(result))
-            return call;
-    }
-    return {};
-  }
-
-  /// Inlines the calls that would take or return lower words only.
-  void inlineAdjacentCalls(func::FuncOp function) {
-    SymbolTableCollection symbols;
-    for (int count = 0; count < 1000; ++count) {
-      func::CallOp found;
-      llvm::SetVector<Operation *> seen;
-      for (Operation *root : findRoots(function))
-        if (!found && !seen.contains(root)) {
-          const llvm::SetVector<Operation *> ops = connectedTo(root);
-          found = adjacentCall(ops);
-          seen.insert_range(ops);
-        }
-      if (!found)
-        return;
-      auto callee = symbols.lookupNearestSymbolFrom<func::FuncOp>(found, found.getCalleeAttr());
-      if (!callee || !callee.getBody().hasOneBlock() || callee->isAncestor(found))
-        return;
-      ttcore::inlineCall(found, callee);
-    }
-  }
-
   void convertFunction(func::FuncOp function) {
-    inlineAdjacentCalls(function);
     pairs.clear();
     function.walk([](stablehlo::ReduceWindowOp window) { narrowNeutral(window); });
     if (findRoots(function).empty())
@@ -480,7 +615,8 @@ private:
   }
 
   /// Returns the ops that compute with the same integers as this one. Returns none, so that the bitcast or the constant
-  /// is refused, if an integer that does not fit would reach another op unchanged, or come from one.
+  /// is refused, if an integer that may not fit would reach an op that takes the lower word, or a result, or come from
+  /// one.
   static llvm::SetVector<Operation *> connectedTo(Operation *root) {
     llvm::SetVector<Operation *> found;
     found.insert(root);
@@ -511,6 +647,11 @@ private:
         if (passesValues(user) && isWide(user->getResult(0)))
           unchanged.insert(user->getResult(0));
       }
+    Ranges ranges(found);
+    const auto takesLower = [](Operation *user) { return !isConvertible(user); };
+    for (Operation *op : found)
+      if (isWide(op->getResult(0)) && llvm::any_of(op->getUsers(), takesLower) && !ranges.fitsWord(op->getResult(0)))
+        return {};
     return found;
   }
 

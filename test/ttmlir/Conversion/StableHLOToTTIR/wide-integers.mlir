@@ -101,3 +101,113 @@ func.func @windows(%x: tensor<8xi64>) -> tensor<8xi64> {
   }) : (tensor<8xi64>, tensor<i64>) -> tensor<8xi64>
   return %r : tensor<8xi64>
 }
+
+// -----
+
+// The constant is in a callee, which another one calls, and stands first: words are known in all of them.
+// CHECK-NOT: func.func private
+// CHECK-LABEL: func.func @upper
+// CHECK-NOT: call @
+// CHECK-NOT: stablehlo.add %{{.*}} : tensor<i64>
+// CHECK: return
+func.func private @twice(%a: tensor<i64>) -> tensor<i64> {
+  %0 = call @scaled(%a) : (tensor<i64>) -> tensor<i64>
+  %1 = stablehlo.add %0, %0 : tensor<i64>
+  return %1 : tensor<i64>
+}
+func.func private @scaled(%a: tensor<i64>) -> tensor<i64> {
+  %c = stablehlo.constant dense<4294967296> : tensor<i64>
+  %0 = stablehlo.multiply %a, %c : tensor<i64>
+  return %0 : tensor<i64>
+}
+func.func @upper(%x: tensor<i64>) -> tensor<i32> {
+  %p = call @twice(%x) : (tensor<i64>) -> tensor<i64>
+  %h = stablehlo.constant dense<32> : tensor<i64>
+  %q = stablehlo.shift_right_arithmetic %p, %h : tensor<i64>
+  %r = stablehlo.convert %q : (tensor<i64>) -> tensor<i32>
+  return %r : tensor<i32>
+}
+
+// -----
+
+// Functions that call each other stay; they are refused later.
+// CHECK-LABEL: func.func private @even
+// CHECK: call @odd
+// CHECK-LABEL: func.func private @odd
+// CHECK: call @even
+func.func private @even(%a: tensor<i64>) -> tensor<i64> {
+  %c = stablehlo.constant dense<4294967296> : tensor<i64>
+  %s = stablehlo.add %a, %c : tensor<i64>
+  %0 = call @odd(%s) : (tensor<i64>) -> tensor<i64>
+  return %0 : tensor<i64>
+}
+func.func private @odd(%a: tensor<i64>) -> tensor<i64> {
+  %0 = call @even(%a) : (tensor<i64>) -> tensor<i64>
+  return %0 : tensor<i64>
+}
+
+// -----
+
+// A reduction takes the lower word, and so does a result. They get it if that holds the numbers, here of at most 24
+// bits; otherwise the constant stays, which is refused later.
+// CHECK-LABEL: func.func @fits_after
+// CHECK-NOT: dense<4294967296>
+// CHECK: stablehlo.reduce
+// CHECK-LABEL: func.func @exceeds
+// CHECK: stablehlo.constant dense<4294967296> : tensor<4xi64>
+// CHECK: stablehlo.multiply %{{.*}} : tensor<4xi64>
+func.func @fits_after(%x: tensor<4xi64>) -> tensor<i64> {
+  %c = stablehlo.constant dense<4294967296> : tensor<4xi64>
+  %h = stablehlo.constant dense<40> : tensor<4xi64>
+  %zero = stablehlo.constant dense<0> : tensor<i64>
+  %p = stablehlo.multiply %x, %c : tensor<4xi64>
+  %q = stablehlo.shift_right_logical %p, %h : tensor<4xi64>
+  %r = stablehlo.reduce(%q init: %zero) applies stablehlo.maximum across dimensions = [0] : (tensor<4xi64>, tensor<i64>) -> tensor<i64>
+  return %r : tensor<i64>
+}
+func.func @exceeds(%x: tensor<4xi64>) -> tensor<i64> {
+  %c = stablehlo.constant dense<4294967296> : tensor<4xi64>
+  %zero = stablehlo.constant dense<0> : tensor<i64>
+  %p = stablehlo.multiply %x, %c : tensor<4xi64>
+  %r = stablehlo.reduce(%p init: %zero) applies stablehlo.maximum across dimensions = [0] : (tensor<4xi64>, tensor<i64>) -> tensor<i64>
+  return %r : tensor<i64>
+}
+// CHECK-LABEL: func.func @exceeds_as_result
+// CHECK: stablehlo.constant dense<4294967296> : tensor<4xi64>
+// CHECK: stablehlo.multiply %{{.*}} : tensor<4xi64>
+func.func @exceeds_as_result(%x: tensor<4xi64>) -> tensor<4xi64> {
+  %c = stablehlo.constant dense<4294967296> : tensor<4xi64>
+  %p = stablehlo.multiply %x, %c : tensor<4xi64>
+  return %p : tensor<4xi64>
+}
+
+// -----
+
+// What is left by the division by an interval fits: the interval is at least 1 where the comparison selects it.
+// CHECK-LABEL: func.func @left_by_interval
+// CHECK-NOT: dense<4294967296>
+// CHECK: return
+// CHECK-LABEL: func.func @left_by_unknown
+// CHECK: dense<4294967296>
+func.func @left_by_interval(%low: tensor<i64>, %high: tensor<i64>) -> tensor<i64> {
+  %c = stablehlo.constant dense<4294967296> : tensor<ui64>
+  %one = stablehlo.constant dense<1> : tensor<ui64>
+  %d = stablehlo.subtract %high, %low : tensor<i64>
+  %u = stablehlo.convert %d : (tensor<i64>) -> tensor<ui64>
+  %empty = stablehlo.compare LE, %high, %low, SIGNED : (tensor<i64>, tensor<i64>) -> tensor<i1>
+  %interval = stablehlo.select %empty, %one, %u : tensor<i1>, tensor<ui64>
+  %left = stablehlo.remainder %c, %interval : tensor<ui64>
+  %r = stablehlo.convert %left : (tensor<ui64>) -> tensor<i64>
+  return %r : tensor<i64>
+}
+func.func @left_by_unknown(%low: tensor<i64>, %high: tensor<i64>) -> tensor<i64> {
+  %c = stablehlo.constant dense<4294967296> : tensor<ui64>
+  %one = stablehlo.constant dense<1> : tensor<ui64>
+  %d = stablehlo.subtract %high, %low : tensor<i64>
+  %u = stablehlo.convert %d : (tensor<i64>) -> tensor<ui64>
+  %empty = stablehlo.compare GE, %high, %low, SIGNED : (tensor<i64>, tensor<i64>) -> tensor<i1>
+  %interval = stablehlo.select %empty, %one, %u : tensor<i1>, tensor<ui64>
+  %left = stablehlo.remainder %c, %interval : tensor<ui64>
+  %r = stablehlo.convert %left : (tensor<ui64>) -> tensor<i64>
+  return %r : tensor<i64>
+}
