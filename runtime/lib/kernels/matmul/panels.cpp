@@ -86,7 +86,8 @@ public:
     if (right == Right::Before)
       pack(now.b, 0, matrixCount(), {0, depth, 0, panelCount}, buffers.scratch + rightPlace);
     const int64_t items = p.batches() * rowBlocks * panelCount;
-    parallelRuns(items, atOnce, slots, [&](int64_t s, Runs &runs) {
+    // Panels that are read side by side stay together, unless a thread had none.
+    parallelRuns(items, std::min(atOnce, ceilDivide(items, slots)), slots, [&](int64_t s, Runs &runs) {
       pieces(now, runs, buffers.scratch + slotPlace + static_cast<size_t>(s) * perSlot);
     });
   }
