@@ -5,6 +5,7 @@
 #include "base/serial.h"
 
 #include <atomic>
+#include <chrono>
 #include <gtest/gtest.h>
 #include <mutex>
 #include <set>
@@ -116,14 +117,16 @@ TEST(Parallel, AThreadThatWaitsLeavesItsRunsToOthers) {
   setThreads(2);
   std::atomic<int64_t> others = 0;
   std::atomic<bool> first = true;
+  const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
   // The thread that comes first ends its first run when all other items have been taken.
   taken(64, 1, 2, [&](int64_t, const ItemRange &run) {
     if (!first.exchange(false)) {
       others += run.size();
       return;
     }
-    while (others + run.size() < 64)
+    while (others + run.size() < 64 && std::chrono::steady_clock::now() < end)
       std::this_thread::yield();
+    EXPECT_EQ(others + run.size(), 64) << "nobody took the other items within a minute";
   });
   setThreads(0);
 }
