@@ -97,7 +97,7 @@ def is_draw(node: Node) -> bool:
     if not isinstance(op, torch._ops.OpOverload):
         return False
     if op is torch.ops.aten.native_dropout.default:
-        return bool(node.args[2]) and node.args[1] not in (0, 1)
+        return node.args[2] is not False and node.args[1] not in (0, 1)
     if torch.Tag.nondeterministic_seeded not in op.tags and op not in UNMARKED:
         return False
     given = dict(zip((x.name for x in op._schema.arguments), node.args, strict=False)) | node.kwargs

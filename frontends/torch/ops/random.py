@@ -83,7 +83,7 @@ def mask_of(out: Sequence[torch.Tensor], x: torch.Tensor, p: float, train: bool 
 def native_dropout(g: Lowering, x: Value, p: float, train: bool | None) -> tuple[Value, Value]:
     """Draws the mask as PyTorch does on the CPU; what stays is scaled by 1 / (1 - p). Like `dropout`, draws nothing
     where p is 0 or 1."""
-    if not train or p == 0 or not x.size:
+    if train is False or p == 0 or not x.size:
         return x, g.full(x.shape, True, torch.bool)
     if p == 1:
         return g.mul(x, g.scalar(0, x)), g.full(x.shape, False, torch.bool)

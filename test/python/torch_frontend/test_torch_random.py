@@ -41,6 +41,7 @@ DRAWS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
     "log-normal": lambda p: torch.empty(5).log_normal_(),
     "uniform": lambda p: torch.empty(5).uniform_(1, 2),
     "dropout": lambda p: functional.dropout(p + 1, 0.3),
+    "dropout without a mode": lambda p: torch.native_dropout(p + 1, 0.3, None)[0],
     "alpha dropout": lambda p: functional.alpha_dropout(p, 0.3, True),
     "channel dropout": lambda p: functional.dropout1d(p[None], 0.5, True),
     "rrelu": lambda p: functional.rrelu(p - 0.5, training=True),
