@@ -25,7 +25,7 @@ def flatbuffer(module: ir.Module, name: str, options: str = "") -> bytes:
     return ttnn_to_flatbuffer_bin(lowered(tagged(module, lambda op: op.name == name), (1, 1), options))
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("name", "dtype"), [run for run in runs(TABLE) if run[0] in HOST and run not in REFUSED])
 def test_agrees_with_golden(name: str, dtype: str) -> None:
     module, builder = built(name, dtype)
