@@ -443,6 +443,58 @@ SCIENCE = {
                         y = jax.lax.linalg.triangular_solve(matrix, right.astype(matrix.dtype), left_side=left, **names)
                     np.testing.assert_allclose(x, y, rtol=1e-4)
         """,
+    "integers of 64 bits: hashes and generators, also in loops and branches": """
+        jax.config.update("jax_enable_x64", True)
+        u, scan, fori = np.uint64, jax.lax.scan, jax.lax.fori_loop
+        def halves(x):
+            return (x >> u(32)).astype(jnp.uint32), (x & u(0xFFFFFFFF)).astype(jnp.uint32)
+        def mixed(x):
+            z = x + u(0x9E3779B97F4A7C15)
+            z = (z ^ (z >> u(30))) * u(0xBF58476D1CE4E5B9)
+            z = (z ^ (z >> u(27))) * u(0x94D049BB133111EB)
+            return z ^ (z >> u(31))
+        def shifted(x):
+            x = x ^ (x << u(13))
+            x = x ^ (x >> u(7))
+            return x ^ (x << u(17))
+        def congruential(x):
+            return x * u(6364136223846793005) + u(1442695040888963407)
+        def product(a):
+            return ((a.astype(u) * a[::-1].astype(u)) >> u(32)).astype(jnp.uint32)
+        x = np.arange(5, dtype=u)
+        words = np.random.default_rng(0).integers(0, 2**32, (5, 2)).astype(np.uint32)
+        join = lambda w: jax.lax.bitcast_convert_type(w, u)
+        for f, a in [
+            (lambda x: scan(lambda s, _: (mixed(s), halves(s)), x, None, length=3)[1], x),
+            (lambda x: halves(fori(0, 4, lambda i, s: shifted(s), x ^ u(88172645463325252))), x),
+            (lambda x: halves(scan(lambda s, _: (congruential(s), s), x, None, length=3)[1]), x),
+            (lambda x: jax.lax.while_loop(lambda s: s[0] < 3, lambda s: (s[0] + 1, mixed(s[1])), (0, x))[1] >> 33, x),
+            (lambda x: halves(jax.lax.cond(x[0] > 3, lambda a: a, mixed, x)), x),
+            (lambda x: halves(jax.lax.switch(x[1].astype(int), [mixed, congruential, shifted], x)), x),
+            (lambda x: halves(mixed(x)[(x % u(3)).astype(int)]), x),
+            (lambda x: halves(jnp.array([1, 2**40, 5])[x.astype(int) % 3].astype(u)), x),
+            (lambda x: scan(lambda s, _: ((s * 1103515245 + 12345) % 2**31, s), x, None, length=5)[1], x.astype(int)),
+            (lambda x: (x * 1103515245 + 12345) % 2**31, x.astype(int)),
+            (lambda x: (jnp.minimum(x, 2**40), jnp.clip(x - 3, -(2**33), 2)), x.astype(int)),
+            (lambda x: jnp.searchsorted(x, 2**40), x.astype(int)),
+            (lambda x: (((x << 32) // 3) >> 32, (x * 2**32) // 3 >> 32), x.astype(int) - 2),
+            (lambda w: product(w[:, 0]), words),
+            (lambda w: (((w[:, 0].astype(u) << u(32)) | w[:, 1]) >> u(40)).astype(jnp.int32), words),
+            (lambda w: (join(w) < join(w[::-1]), jax.lax.bitcast_convert_type(join(w) + u(7), jnp.uint32)), words),
+        ]:
+            with jax.default_device(jax.devices("cpu")[0]):
+                expected = [np.asarray(y) for y in jax.tree.leaves(jax.jit(f)(a))]
+            found = [np.asarray(y) for y in jax.tree.leaves(jax.jit(f)(a))]
+            for y, z in zip(found, expected, strict=True):
+                assert y.dtype == z.dtype and np.array_equal(y, z), (y, z)
+        for f in (lambda x: mixed(x).sum(), lambda x: jnp.argsort(fori(0, 2, lambda i, s: mixed(s), x)), mixed,
+                  lambda x: join(words) + x):
+            try:
+                jax.jit(f)(x)
+                raise AssertionError("needs 64 bits")
+            except Exception as error:
+                assert "does not fit into 'ui64'" in str(error) or "may need 64 bits" in str(error), error
+        """,
     "keys of seeds with 64 bits": """
         jax.config.update("jax_enable_x64", True)
         for seed in (0, 1, -1, -7, 2**31 - 1, -(2**31)):

@@ -117,10 +117,13 @@ def StableHLOLegalizeSmallFloats : Pass<"stablehlo-legalize-small-floats", "::ml
 def StableHLOLegalizeWideIntegers : Pass<"stablehlo-legalize-wide-integers", "::mlir::ModuleOp"> {
   let summary = "Represent 64-bit integers that do not fit in 32 bits by pairs of words";
   let description = [{
-    A 64-bit integer of the chip has 32 bits. Where a constant does not fit, or bits are read as f64 or from f64, the
-    integers that meet it in elementwise ops and data movement become pairs of `ui32`. In a module with such a constant
-    or cast, calls that take or return 64-bit integers are inlined. Other ops and results take the lower word if ranges
-    show that it holds the value; otherwise the constant or the cast is left, and refused later. Sums and products with
+    A 64-bit integer of the chip has 32 bits. Where a constant does not fit, bits are read as f64 or from f64, or two
+    words are joined or split by a bitcast, the integers that meet it in elementwise ops and data movement become pairs
+    of `ui32`. Loops and branches carry two words where one of these integers may not fit. In a module with such a
+    constant or cast, calls that take or return 64-bit integers are inlined. Other ops and results take the lower word
+    if ranges show that it holds the value; otherwise the constant or the cast is left, and refused later, or, if words
+    are joined, the op is refused. Shifts by 32 or more become pairs in the same way, but are left if some op would take
+    what may not fit. Sums and products with
     an integer of which only the type is known wrap around in 32 bits there, as they do without this pass. The bits of
     an f64 are read as the nearest f32. Random bits of a number in [1, 2), less 1, are read as a number from 2^-24 to
     1 - 2^-24: in f32, neither end of the range is a draw. An integer becomes an f32 in two roundings.

@@ -245,14 +245,17 @@ static Wide bitsOfDouble(Expr x) {
 
 /// Ops that are applied to each word.
 static bool actsOnWords(Operation *op) {
-  return isa<stablehlo::AndOp, stablehlo::BroadcastInDimOp, stablehlo::ConcatenateOp, stablehlo::NotOp, stablehlo::OrOp,
-             stablehlo::PadOp, stablehlo::ReshapeOp, stablehlo::ReverseOp, stablehlo::SelectOp, stablehlo::SliceOp,
+  return isa<stablehlo::AndOp, stablehlo::BroadcastInDimOp, stablehlo::ConcatenateOp, stablehlo::DynamicSliceOp,
+             stablehlo::DynamicUpdateSliceOp, stablehlo::GatherOp, stablehlo::NotOp, stablehlo::OrOp, stablehlo::PadOp,
+             stablehlo::ReshapeOp, stablehlo::ReverseOp, stablehlo::SelectOp, stablehlo::SliceOp,
              stablehlo::TransposeOp, stablehlo::XorOp>(op);
 }
 
-/// Ops whose result may be an operand unchanged.
-static bool passesValues(Operation *op) {
-  return op->hasTrait<trait::MovesValues>() || isa<stablehlo::ClampOp, stablehlo::MaxOp, stablehlo::MinOp>(op);
+/// Returns the number of operands that are not indices.
+static unsigned dataOperands(Operation *op) {
+  if (isa<stablehlo::DynamicSliceOp, stablehlo::GatherOp>(op))
+    return 1;
+  return isa<stablehlo::DynamicUpdateSliceOp>(op) ? 2 : op->getNumOperands();
 }
 
 /// Returns whether the op computes with pairs of words.
@@ -279,6 +282,20 @@ static bool usesWide(Operation *op) {
   return llvm::any_of(op->getOperands(), isWide) || llvm::any_of(op->getResults(), isWide);
 }
 
+/// Returns whether an operand is read as a pair of words.
+static bool readsPair(OpOperand &use) {
+  return isConvertible(use.getOwner()) && use.getOperandNumber() < dataOperands(use.getOwner());
+}
+
+/// Returns whether an op joins two words to an integer, or splits it.
+static bool joinsOrSplitsWords(Operation *op) {
+  auto cast = dyn_cast<stablehlo::BitcastConvertOp>(op);
+  if (!cast || !isConvertible(op))
+    return false;
+  Value other = isWide(cast.getOperand()) ? cast.getResult() : cast.getOperand();
+  return !isWide(other) && typeOf(other).getElementType().isInteger(32);
+}
+
 /// Returns whether a constant has elements that 32 bits do not hold.
 static bool exceedsWord(Operation *op) {
   DenseIntElementsAttr elements;
@@ -303,6 +320,15 @@ static std::optional<int> knownShift(Value value) {
   if (!matchPattern(spreadOf(value), m_Constant(&elements)) || !elements.isSplat())
     return std::nullopt;
   return static_cast<int>(elements.getSplatValue<APInt>().getLimitedValue(64));
+}
+
+/// Returns whether an op moves bits from one word to the other. The sign is in both.
+static bool shiftsByWord(Operation *op) {
+  if (!isa<stablehlo::ShiftLeftOp, stablehlo::ShiftRightArithmeticOp, stablehlo::ShiftRightLogicalOp>(op) ||
+      !isWide(op->getResult(0)))
+    return false;
+  const int by = knownShift(op->getOperand(1)).value_or(0);
+  return by >= 32 && (by < 63 || !isa<stablehlo::ShiftRightArithmeticOp>(op));
 }
 
 /// Returns whether all elements are the bits of 1.0, and those of a mantissa.
@@ -386,6 +412,36 @@ static std::optional<uint64_t> leastOfGuarded(stablehlo::SelectOp select, unsign
   return isStrict == holds ? 1 : 0;
 }
 
+/// Returns the operands of an op of this type; nulls for other values.
+template <class Op> static std::pair<Value, Value> operandsOf(Value value) {
+  auto op = value.getDefiningOp<Op>();
+  return op ? std::pair<Value, Value>(op->getOperand(0), op->getOperand(1)) : std::pair<Value, Value>();
+}
+
+static bool isZero(Value value) { return matchPattern(spreadOf(value), m_Zero()); }
+
+/// Returns the divisor if a select adds it to a remainder whose sign differs from its own.
+static Value divisorOfFloorRemainder(stablehlo::SelectOp select) {
+  Value rest = select.getOnFalse();
+  auto [dividend, divisor] = operandsOf<stablehlo::RemOp>(rest);
+  auto [added, shift] = operandsOf<stablehlo::AddOp>(select.getOnTrue());
+  if (!divisor || isUnsigned(rest) || added != rest || spreadOf(shift) != spreadOf(divisor) ||
+      (shift != divisor && typeOf(spreadOf(shift)).getRank() != 0))
+    return {};
+  const auto compares = [](Value value, stablehlo::ComparisonDirection direction, Value with) {
+    auto order = value.getDefiningOp<stablehlo::CompareOp>();
+    return order && order.getComparisonDirection() == direction && order.getLhs() == with && isZero(order.getRhs());
+  };
+  using enum stablehlo::ComparisonDirection;
+  auto [differ, isRest] = operandsOf<stablehlo::AndOp>(select.getPred());
+  auto signs = differ ? differ.getDefiningOp<stablehlo::CompareOp>() : stablehlo::CompareOp();
+  if (!signs || signs.getComparisonDirection() != NE || !compares(isRest, NE, rest) ||
+      !compares(signs.getLhs(), LT, rest))
+    return {};
+  divisor = spreadOf(divisor);
+  return compares(spreadOf(signs.getRhs()), LT, divisor) ? divisor : Value();
+}
+
 ConstantRange Ranges::computed(Value value, int depth) {
   const bool isUnsigned = ::isUnsigned(value);
   const ConstantRange any(bits, /*isFullSet=*/true);
@@ -411,9 +467,9 @@ ConstantRange Ranges::computed(Value value, int depth) {
     std::optional<int> by = knownShift(op->getOperand(1));
     return by && *by < 64 ? shift(of(0), ConstantRange(APInt(bits, *by))) : any;
   };
-  const auto allOperands = [&](unsigned first = 0) {
-    ConstantRange all = of(first);
-    for (unsigned i = first + 1; i < op->getNumOperands(); ++i)
+  const auto allOperands = [&] {
+    ConstantRange all = of(0);
+    for (unsigned i = 1; i < dataOperands(op); ++i)
       all = joined(all, of(i));
     return all;
   };
@@ -468,6 +524,11 @@ ConstantRange Ranges::computed(Value value, int depth) {
       })
       .Case([&](stablehlo::SignOp) { return ConstantRange(APInt::getAllOnes(bits), APInt(bits, 2)); })
       .Case([&](stablehlo::SelectOp select) {
+        if (Value divisor = divisorOfFloorRemainder(select)) {
+          const ConstantRange by = this->of(divisor, depth + 1);
+          if (by.getSignedMin().isStrictlyPositive())
+            return ConstantRange(APInt(bits, 0), by.getSignedMax());
+        }
         const auto branch = [&](unsigned i) {
           std::optional<uint64_t> least = leastOfGuarded(select, i);
           const ConstantRange range = of(i);
@@ -475,7 +536,8 @@ ConstantRange Ranges::computed(Value value, int depth) {
         };
         return joined(branch(1), branch(2));
       })
-      .Case<stablehlo::BroadcastInDimOp, stablehlo::ConcatenateOp, stablehlo::PadOp, stablehlo::ReshapeOp,
+      .Case<stablehlo::BroadcastInDimOp, stablehlo::ConcatenateOp, stablehlo::DynamicSliceOp,
+            stablehlo::DynamicUpdateSliceOp, stablehlo::GatherOp, stablehlo::PadOp, stablehlo::ReshapeOp,
             stablehlo::ReverseOp, stablehlo::SliceOp, stablehlo::TransposeOp>(
           [&](Operation *) { return allOperands(); })
       .Default([&](Operation *) { return any; });
@@ -496,7 +558,8 @@ struct LegalizeWideIntegers : tt::impl::StableHLOLegalizeWideIntegersBase<Legali
       return;
     inlineCalls();
     for (auto function : getOperation().getOps<func::FuncOp>())
-      convertFunction(function);
+      if (failed(convertFunction(function)))
+        return signalPassFailure();
   }
 
 private:
@@ -554,17 +617,25 @@ private:
     }
   }
 
-  void convertFunction(func::FuncOp function) {
+  LogicalResult convertFunction(func::FuncOp function) {
     pairs.clear();
     function.walk([](stablehlo::ReduceWindowOp window) { narrowNeutral(window); });
     if (findRoots(function).empty())
-      return;
+      return success();
     dropMasks(function);
+    while (carryWords(function)) {
+    }
     llvm::SetVector<Operation *> all;
-    const llvm::SetVector<Operation *> roots = findRoots(function);
-    for (Operation *root : roots)
-      if (!all.contains(root))
-        all.insert_range(connectedTo(root));
+    for (Operation *root : findRoots(function)) {
+      if (all.contains(root))
+        continue;
+      Component component = connectedTo(root);
+      if (component.exits.empty() && !component.readsNarrow)
+        all.insert_range(component.ops);
+      else if (!component.exits.empty() && llvm::any_of(component.ops, joinsOrSplitsWords))
+        return component.exits.front()->getOwner()->emitOpError(
+            "takes integers that may need 64 bits; the chip has 32 here");
+    }
     SmallVector<Operation *> order;
     function.walk<WalkOrder::PreOrder>([&](Operation *op) {
       if (all.contains(op))
@@ -575,15 +646,21 @@ private:
     for (Operation *op : llvm::reverse(order))
       if (isOpTriviallyDead(op))
         op->erase();
+    return success();
   }
 
-  /// Returns the ops for which 32 bits are not enough.
+  /// Returns whether 32 bits are not enough for an op.
+  static bool needsWords(Operation *op) {
+    auto cast = dyn_cast<stablehlo::BitcastConvertOp>(op);
+    const bool readsBits = cast && isConvertible(op) && (isF64(cast.getType()) || isF64(cast.getOperand().getType()));
+    return readsBits || exceedsWord(op) || joinsOrSplitsWords(op);
+  }
+
+  /// Returns the ops that pairs of words are needed or better for.
   static llvm::SetVector<Operation *> findRoots(func::FuncOp function) {
     llvm::SetVector<Operation *> roots;
     function.walk([&](Operation *op) {
-      auto cast = dyn_cast<stablehlo::BitcastConvertOp>(op);
-      const bool readsBits = cast && isConvertible(op) && (isF64(cast.getType()) || isF64(cast.getOperand().getType()));
-      if (readsBits || exceedsWord(op))
+      if (needsWords(op) || shiftsByWord(op))
         roots.insert(op);
     });
     return roots;
@@ -599,12 +676,6 @@ private:
     (void)applyOpPatternsGreedily(casts, masks, config);
   }
 
-  /// Returns whether an op makes a value that never fits into 32 bits: a constant, or the bits of an f64.
-  static bool makesWide(Operation *op) {
-    auto cast = dyn_cast<stablehlo::BitcastConvertOp>(op);
-    return exceedsWord(op) || (cast && isF64(cast.getOperand().getType()) && isWide(cast.getResult()));
-  }
-
   /// Returns whether an op reads integers that another one holds in 32 bits as the bits of an f64.
   static bool readsNarrow(Operation *op, const llvm::SetVector<Operation *> &found) {
     auto cast = dyn_cast<stablehlo::BitcastConvertOp>(op);
@@ -614,11 +685,17 @@ private:
     return !producer || (!found.contains(producer) && !isa<stablehlo::RngBitGeneratorOp>(producer));
   }
 
-  /// Returns the ops that compute with the same integers as this one. Returns none, so that the bitcast or the constant
-  /// is refused, if an integer that may not fit would reach an op that takes the lower word, or a result, or come from
-  /// one.
-  static llvm::SetVector<Operation *> connectedTo(Operation *root) {
-    llvm::SetVector<Operation *> found;
+  /// Ops that compute with the same integers.
+  struct Component {
+    llvm::SetVector<Operation *> ops;
+    /// Where integers that may not fit reach ops that take the lower word.
+    SmallVector<OpOperand *> exits;
+    bool readsNarrow = false;
+  };
+
+  static Component connectedTo(Operation *root) {
+    Component component;
+    llvm::SetVector<Operation *> &found = component.ops;
     found.insert(root);
     for (size_t i = 0; i < found.size(); ++i) {
       const auto meet = [&](Value value) {
@@ -626,33 +703,110 @@ private:
           return;
         if (Operation *producer = value.getDefiningOp(); producer && isConvertible(producer) && usesWide(producer))
           found.insert(producer);
-        for (Operation *user : value.getUsers())
-          if (isConvertible(user))
-            found.insert(user);
+        for (OpOperand &use : value.getUses())
+          if (readsPair(use))
+            found.insert(use.getOwner());
       };
-      llvm::for_each(found[i]->getOperands(), meet);
+      llvm::for_each(found[i]->getOperands().take_front(dataOperands(found[i])), meet);
       llvm::for_each(found[i]->getResults(), meet);
     }
-    llvm::SetVector<Value> unchanged;
-    for (Operation *op : found) {
-      if (readsNarrow(op, found))
-        return {};
-      if (makesWide(op))
-        unchanged.insert(op->getResult(0));
-    }
-    for (size_t i = 0; i < unchanged.size(); ++i)
-      for (Operation *user : unchanged[i].getUsers()) {
-        if (!found.contains(user))
-          return {};
-        if (passesValues(user) && isWide(user->getResult(0)))
-          unchanged.insert(user->getResult(0));
-      }
     Ranges ranges(found);
-    const auto takesLower = [](Operation *user) { return !isConvertible(user); };
-    for (Operation *op : found)
-      if (isWide(op->getResult(0)) && llvm::any_of(op->getUsers(), takesLower) && !ranges.fitsWord(op->getResult(0)))
-        return {};
-    return found;
+    for (Operation *op : found) {
+      component.readsNarrow |= readsNarrow(op, found);
+      if (!isWide(op->getResult(0)))
+        continue;
+      for (OpOperand &use : op->getResult(0).getUses())
+        if (!readsPair(use) && !ranges.fitsWord(op->getResult(0)))
+          component.exits.push_back(&use);
+    }
+    return component;
+  }
+
+  /// A value that a loop or a branch carries.
+  using Carried = std::pair<Operation *, unsigned>;
+
+  /// Returns where a loop or branch carries the value of this use, if all its regions can carry words.
+  static std::optional<Carried> carriedBy(OpOperand &use) {
+    Operation *user = use.getOwner();
+    if (isa<stablehlo::WhileOp>(user))
+      return Carried(user, use.getOperandNumber());
+    Operation *parent = user->getParentOp();
+    if (!isa<stablehlo::ReturnOp>(user) || !isa<stablehlo::CaseOp, stablehlo::IfOp, stablehlo::WhileOp>(parent))
+      return std::nullopt;
+    return Carried(parent, use.getOperandNumber());
+  }
+
+  /// Loops and branches carry words where integers do not fit, so that these reach ops that compute with pairs. Returns
+  /// whether there was such a loop or branch.
+  static bool carryWords(func::FuncOp function) {
+    llvm::SetVector<Carried> carried;
+    llvm::DenseSet<Operation *> seen;
+    for (Operation *root : findRoots(function)) {
+      if (!needsWords(root) || !seen.insert(root).second)
+        continue;
+      Component component = connectedTo(root);
+      seen.insert_range(component.ops);
+      SmallVector<std::optional<Carried>> places =
+          llvm::map_to_vector(component.exits, [](OpOperand *use) { return carriedBy(*use); });
+      if (llvm::all_of(places, [](const auto &place) { return place.has_value(); }))
+        for (const auto &place : places)
+          carried.insert(*place);
+    }
+    llvm::MapVector<Operation *, SmallVector<unsigned>> perOp;
+    for (auto [op, index] : carried)
+      perOp[op].push_back(index);
+    for (auto &[op, indices] : perOp)
+      splitCarried(op, indices);
+    return !perOp.empty();
+  }
+
+  static void splitCarried(Operation *op, ArrayRef<unsigned> indices) {
+    ImplicitLocOpBuilder builder(op->getLoc(), op);
+    const auto split = [&](Value value) -> Value {
+      SmallVector<int64_t> shape(typeOf(value).getShape());
+      shape.push_back(2);
+      return stablehlo::BitcastConvertOp::create(builder, RankedTensorType::get(shape, wordType(builder)), value);
+    };
+    const auto join = [&](Value value, Type words, Type type) {
+      value.setType(words);
+      auto joined = stablehlo::BitcastConvertOp::create(builder, type, value);
+      value.replaceAllUsesExcept(joined, joined);
+    };
+    SmallVector<Type> types(op->getResultTypes()), wide(types);
+    for (unsigned i : indices) {
+      SmallVector<int64_t> shape(cast<RankedTensorType>(types[i]).getShape());
+      shape.push_back(2);
+      types[i] = RankedTensorType::get(shape, wordType(builder));
+    }
+    SmallVector<Value> operands(op->getOperands());
+    const bool isLoop = isa<stablehlo::WhileOp>(op);
+    if (isLoop)
+      for (unsigned i : indices)
+        operands[i] = split(operands[i]);
+    for (Region &region : op->getRegions()) {
+      Operation *end = region.front().getTerminator();
+      builder.setInsertionPoint(end);
+      if (!isLoop || region.getRegionNumber() == 1)
+        for (unsigned i : indices)
+          end->setOperand(i, split(end->getOperand(i)));
+      builder.setInsertionPointToStart(&region.front());
+      if (isLoop)
+        for (unsigned i : indices)
+          join(region.getArgument(i), types[i], wide[i]);
+    }
+    builder.setInsertionPoint(op);
+    OperationState state(op->getLoc(), op->getName(), operands, types, op->getAttrs());
+    for (Region &region : op->getRegions())
+      state.addRegion()->takeBody(region);
+    Operation *copy = builder.create(state);
+    for (auto [i, result] : llvm::enumerate(op->getResults())) {
+      if (!llvm::is_contained(indices, i)) {
+        result.replaceAllUsesWith(copy->getResult(i));
+        continue;
+      }
+      result.replaceAllUsesWith(stablehlo::BitcastConvertOp::create(builder, wide[i], copy->getResult(i)));
+    }
+    op->erase();
   }
 
   /// The words of a value that another op computes: random bits have all, others the lower one.
@@ -705,7 +859,7 @@ private:
   void narrowOthers(ImplicitLocOpBuilder &builder, Value value, Wide words) {
     SmallVector<OpOperand *> others;
     for (OpOperand &use : value.getUses())
-      if (!isConvertible(use.getOwner()))
+      if (!readsPair(use))
         others.push_back(&use);
     if (others.empty() || exceedsWord(value.getDefiningOp()))
       return;
@@ -803,7 +957,7 @@ private:
 
   Expr eachWord(ImplicitLocOpBuilder &builder, Operation *op, bool high) {
     IRMapping mapping;
-    for (Value operand : op->getOperands())
+    for (Value operand : op->getOperands().take_front(dataOperands(op)))
       if (isWide(operand)) {
         Wide words = pairOf(builder, operand);
         mapping.map(operand, high ? words.high.value() : words.low.value());

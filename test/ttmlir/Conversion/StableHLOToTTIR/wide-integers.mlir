@@ -211,3 +211,108 @@ func.func @left_by_unknown(%low: tensor<i64>, %high: tensor<i64>) -> tensor<i64>
   %r = stablehlo.convert %left : (tensor<ui64>) -> tensor<i64>
   return %r : tensor<i64>
 }
+
+// -----
+
+// A loop carries two words of an integer that may not fit, and one of its counter.
+// CHECK-LABEL: func.func @loop
+// CHECK: stablehlo.while({{.*}}) : tensor<i64>, tensor<4x2xui32>
+// CHECK-NOT: tensor<4xui64>
+// CHECK: return
+func.func @loop(%x: tensor<4xui64>) -> tensor<4xui32> {
+  %zero = stablehlo.constant dense<0> : tensor<i64>
+  %0:2 = stablehlo.while(%i = %zero, %s = %x) : tensor<i64>, tensor<4xui64>
+  cond {
+    %three = stablehlo.constant dense<3> : tensor<i64>
+    %1 = stablehlo.compare LT, %i, %three, SIGNED : (tensor<i64>, tensor<i64>) -> tensor<i1>
+    stablehlo.return %1 : tensor<i1>
+  } do {
+    %one = stablehlo.constant dense<1> : tensor<i64>
+    %a = stablehlo.constant dense<6364136223846793005> : tensor<4xui64>
+    %1 = stablehlo.add %i, %one : tensor<i64>
+    %2 = stablehlo.multiply %s, %a : tensor<4xui64>
+    stablehlo.return %1, %2 : tensor<i64>, tensor<4xui64>
+  }
+  %h = stablehlo.constant dense<33> : tensor<4xui64>
+  %1 = stablehlo.shift_right_logical %0#1, %h : tensor<4xui64>
+  %2 = stablehlo.convert %1 : (tensor<4xui64>) -> tensor<4xui32>
+  return %2 : tensor<4xui32>
+}
+
+// -----
+
+// So does a branch. Slices at an index move words, and take the lower word of the index.
+// CHECK-LABEL: func.func @branch
+// CHECK: "stablehlo.case"
+// CHECK: -> tensor<4x2xui32>
+// CHECK: stablehlo.dynamic_slice %{{.*}}, %arg2, sizes = [1] : (tensor<4xui32>, tensor<i64>) -> tensor<1xui32>
+func.func @branch(%p: tensor<i32>, %x: tensor<4xi64>, %i: tensor<i64>) -> tensor<1xi1> {
+  %c = stablehlo.constant dense<4294967296> : tensor<4xi64>
+  %0 = "stablehlo.case"(%p) ({
+    %1 = stablehlo.multiply %x, %c : tensor<4xi64>
+    stablehlo.return %1 : tensor<4xi64>
+  }, {
+    stablehlo.return %x : tensor<4xi64>
+  }) : (tensor<i32>) -> tensor<4xi64>
+  %2 = stablehlo.dynamic_slice %0, %i, sizes = [1] : (tensor<4xi64>, tensor<i64>) -> tensor<1xi64>
+  %d = stablehlo.constant dense<4294967297> : tensor<1xi64>
+  %3 = stablehlo.compare LT, %2, %d, SIGNED : (tensor<1xi64>, tensor<1xi64>) -> tensor<1xi1>
+  return %3 : tensor<1xi1>
+}
+
+// -----
+
+// The upper word of a product is computed. What is returned has the lower word, as without the shift.
+// CHECK-LABEL: func.func @upper_word
+// CHECK-NOT: i64
+// CHECK: return
+// CHECK-LABEL: func.func @lower_word
+// CHECK: stablehlo.shift_left %{{.*}} : tensor<4xi64>
+func.func @upper_word(%x: tensor<4xui32>) -> tensor<4xui32> {
+  %h = stablehlo.constant dense<32> : tensor<4xui64>
+  %0 = stablehlo.convert %x : (tensor<4xui32>) -> tensor<4xui64>
+  %1 = stablehlo.multiply %0, %0 : tensor<4xui64>
+  %2 = stablehlo.shift_right_logical %1, %h : tensor<4xui64>
+  %3 = stablehlo.convert %2 : (tensor<4xui64>) -> tensor<4xui32>
+  return %3 : tensor<4xui32>
+}
+func.func @lower_word(%x: tensor<4xi64>) -> tensor<4xi64> {
+  %h = stablehlo.constant dense<32> : tensor<4xi64>
+  %0 = stablehlo.shift_left %x, %h : tensor<4xi64>
+  return %0 : tensor<4xi64>
+}
+
+// -----
+
+// A remainder with the sign of the divisor is below it; with another sum it is not.
+// CHECK-LABEL: func.func @floor_remainder
+// CHECK-NOT: dense<2147483648> : tensor<4xi64>
+// CHECK: return
+// CHECK-LABEL: func.func @other_sum
+// CHECK: dense<2147483648> : tensor<4xi64>
+func.func @floor_remainder(%x: tensor<4xi64>) -> tensor<4xi64> {
+  %c = stablehlo.constant dense<2147483648> : tensor<4xi64>
+  %zero = stablehlo.constant dense<0> : tensor<4xi64>
+  %r = stablehlo.remainder %x, %c : tensor<4xi64>
+  %n = stablehlo.compare NE, %r, %zero, SIGNED : (tensor<4xi64>, tensor<4xi64>) -> tensor<4xi1>
+  %a = stablehlo.compare LT, %r, %zero, SIGNED : (tensor<4xi64>, tensor<4xi64>) -> tensor<4xi1>
+  %b = stablehlo.compare LT, %c, %zero, SIGNED : (tensor<4xi64>, tensor<4xi64>) -> tensor<4xi1>
+  %d = stablehlo.compare NE, %a, %b, UNSIGNED : (tensor<4xi1>, tensor<4xi1>) -> tensor<4xi1>
+  %p = stablehlo.and %d, %n : tensor<4xi1>
+  %s = stablehlo.add %r, %c : tensor<4xi64>
+  %m = stablehlo.select %p, %s, %r : tensor<4xi1>, tensor<4xi64>
+  return %m : tensor<4xi64>
+}
+func.func @other_sum(%x: tensor<4xi64>) -> tensor<4xi64> {
+  %c = stablehlo.constant dense<2147483648> : tensor<4xi64>
+  %zero = stablehlo.constant dense<0> : tensor<4xi64>
+  %r = stablehlo.remainder %x, %c : tensor<4xi64>
+  %n = stablehlo.compare NE, %r, %zero, SIGNED : (tensor<4xi64>, tensor<4xi64>) -> tensor<4xi1>
+  %a = stablehlo.compare GT, %r, %zero, SIGNED : (tensor<4xi64>, tensor<4xi64>) -> tensor<4xi1>
+  %b = stablehlo.compare LT, %c, %zero, SIGNED : (tensor<4xi64>, tensor<4xi64>) -> tensor<4xi1>
+  %d = stablehlo.compare NE, %a, %b, UNSIGNED : (tensor<4xi1>, tensor<4xi1>) -> tensor<4xi1>
+  %p = stablehlo.and %d, %n : tensor<4xi1>
+  %s = stablehlo.add %r, %c : tensor<4xi64>
+  %m = stablehlo.select %p, %s, %r : tensor<4xi1>, tensor<4xi64>
+  return %m : tensor<4xi64>
+}
