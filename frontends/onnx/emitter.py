@@ -451,6 +451,8 @@ class Emitter:
     def gather(self, x: Value, indices: Value, dim: int) -> Value:
         """Returns elements of a dimension by position, as NumPy's take; positions are not negative."""
         shape = (*x.shape[:dim], *indices.shape, *x.shape[dim + 1 :])
+        if not math.prod(shape):
+            return self.full(shape, 0, x.dtype)
         offsets = [d for d in range(len(shape)) if not dim <= d < dim + indices.rank]
         text = (
             f"#stablehlo.gather<offset_dims = [{', '.join(map(str, offsets))}], collapsed_slice_dims = [{dim}], "

@@ -76,6 +76,13 @@ def test_tree_regressors(mode: str, how: str) -> None:
     check("TreeEnsembleRegressor", [samples(9, 4)], domain=ML, version=3, **attributes)
 
 
+def test_trees_of_no_rows() -> None:
+    attributes, leaves = forest(4, 3, 4, ["BRANCH_LEQ"])
+    attributes |= votes("target", leaves, [0, 1], floats(50))
+    (found,) = check("TreeEnsembleRegressor", [samples(0, 4)], domain=ML, version=3, n_targets=2, **attributes)
+    assert found.shape == (0, 2)
+
+
 @pytest.mark.parametrize("transform", TRANSFORMS)
 @pytest.mark.parametrize("targets", [1, 3])
 def test_transforms(targets: int, transform: str) -> None:
@@ -235,6 +242,19 @@ def test_losses(places: tuple[int, ...], weighted: bool, ignored: int | None, re
     check("SoftmaxCrossEntropyLoss", [floats(5, 4, *places), target, weight], 2, **options)
 
 
+def test_branches_may_lead_to_one_node() -> None:
+    """The chain of comparisons that converters write for a set: each of them leads to node 3 and its leaves."""
+    attributes = {
+        "nodes_treeids": [0] * 7, "nodes_nodeids": list(range(7)), "nodes_featureids": [0, 0, 0, 1, 0, 0, 0],
+        "nodes_values": [1.0, -1.0, 2.0, 0.5, 0.0, 0.0, 0.0],
+        "nodes_modes": ["BRANCH_EQ"] * 3 + ["BRANCH_LEQ"] + ["LEAF"] * 3,
+        "nodes_truenodeids": [3, 3, 3, 5, 0, 0, 0], "nodes_falsenodeids": [1, 2, 4, 6, 0, 0, 0],
+    }  # fmt: skip
+    attributes |= votes("target", [(0, 4), (0, 5), (0, 6)], [0], [1.0, 2.0, 4.0])
+    (found,) = check("TreeEnsembleRegressor", [samples(40, 2)], domain=ML, version=3, n_targets=1, **attributes)
+    assert set(found.reshape(-1).tolist()) == {1.0, 2.0, 4.0}
+
+
 def broken(**changes: Any) -> dict[str, Any]:
     attributes, leaves = forest(2, 1, 1, ["BRANCH_LT"])
     return attributes | votes("target", leaves, [0], floats(9)) | {"n_targets": 1} | changes
@@ -245,6 +265,12 @@ def broken(**changes: Any) -> dict[str, Any]:
     [
         ("TreeEnsembleRegressor", broken(nodes_truenodeids=[9, 0, 0]), "node 9 of tree 0, which is missing"),
         ("TreeEnsembleRegressor", broken(nodes_truenodeids=[0, 0, 0]), "lead back to the same node"),
+        # The cycle is below the root.
+        ("TreeEnsembleRegressor",
+         broken(nodes_treeids=[0] * 4, nodes_nodeids=[0, 1, 2, 3], nodes_featureids=[0] * 4, nodes_values=[0.5] * 4,
+                nodes_modes=["BRANCH_LT"] * 3 + ["LEAF"], nodes_truenodeids=[1, 2, 1, 0],
+                nodes_falsenodeids=[3, 3, 3, 0], nodes_missing_value_tracks_true=[0] * 4),
+         "lead back to the same node"),
         ("TreeEnsembleRegressor", broken(nodes_featureids=[7, 0, 0]), "expected 8 features or more"),
         ("TreeEnsembleRegressor", broken(n_targets=1 << 30), "3 x 1073741824 weights for targets; expected 1 to"),
         ("TreeEnsembleRegressor", broken(n_targets=0), "3 x 0 weights for targets"),

@@ -54,22 +54,21 @@ class Forest:
     sets: dict[int, Array]
 
     def depth(self) -> int:
-        """Returns the levels below the roots.
+        """Returns the levels below the roots. Several branches may lead to one node, as converters write sets.
 
         Raises:
-            Refused: a branch leads out of the nodes, to the branch of another node, or back.
+            Refused: a branch leads out of the nodes, or back.
         """
         count, level, nodes = 0, np.unique(self.roots), len(self.features)
         if ((self.children < 0) | (self.children >= nodes)).any() or ((level < 0) | (level >= nodes)).any():
             raise Refused("a branch leads to a node that does not exist")
         inner = self.children[:, 0] != np.arange(nodes)
-        parents = np.bincount(self.children[inner].reshape(-1), minlength=nodes)
-        if (parents[inner] > 1).any() or parents[level].any():
-            raise Refused("branches of a tree lead back to the same node, or two to one node")
         while True:
             level = level[inner[level]]
             if not level.size:
                 return count
+            if count == nodes:
+                raise Refused("branches of a tree lead back to the same node")
             level = np.unique(self.children[level])
             count += 1
 
@@ -84,7 +83,8 @@ def paired(forest: Forest, depth: int) -> tuple[Forest, Array, Array]:
     origin: list[int] = forest.roots.tolist()
     inner = (forest.children[:, 0] != np.arange(len(forest.features))).tolist()
     children = forest.children.tolist()
-    copies: dict[int, int] = {}
+    copies: dict[int, int] = {}  # of leaves
+    pairs: dict[int, int] = {}  # children of nodes, placed where the shortest way leads to
     levels = [0] * len(origin)
     while len(first) < len(origin):
         place = len(first)
@@ -97,7 +97,10 @@ def paired(forest: Forest, depth: int) -> tuple[Forest, Array, Array]:
                 origin += [node, node]
                 levels += [depth, depth]
             first.append(copies[node])
+        elif node in pairs:
+            first.append(pairs[node])
         else:
+            pairs[node] = len(origin)
             first.append(len(origin))
             origin += children[node]
             levels += [level + 1, level + 1]
