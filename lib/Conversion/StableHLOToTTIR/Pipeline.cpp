@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "ttmlir/Conversion/StableHLOToTTIR/Passes.h"
+#include "ttmlir/Dialect/StableHLO/Transforms/Passes.h"
 #include "ttmlir/Dialect/StableHLO/Transforms/Rewrite/Passes.h"
 #include "ttmlir/Dialect/TTCore/Transforms/Pipelines.h"
 #include "ttmlir/Dialect/TTIR/Transforms/Passes.h"
@@ -40,6 +41,7 @@ void tt::createStableHLOToTTIRPipeline(OpPassManager &manager, const StableHLOTo
     manager.addPass(createCanonicalizerPass(config));
   }
   manager.addPass(createStableHLOInlineRegionCalls());
+  manager.addPass(shlo::createDecomposeCustomCallTuples());
   manager.addPass(createStableHLOEraseTokens());
   manager.addPass(createStableHLOComplexDataTypeConversion());
   manager.addPass(createStableHLOLegalizeQuantToMath());

@@ -34,11 +34,13 @@ struct ExpandLapack : OpRewritePattern<stablehlo::CustomCallOp> {
     if (op.getCallTargetName() == "tt.permutation_of_pivots")
       return expandPermutation(op, rewriter);
     StringRef function = lapackFunction(op.getCallTargetName());
+    if (!givesNumbers(op))
+      return failure();
     if (function == "potrf")
       return expandCholesky(op, rewriter);
     if (function == "getrf")
       return expandLu(op, rewriter);
-    if (function == "syevd" || function == "heevd")
+    if (function == "syevd" || function == "heevd" || op.getCallTargetName() == "Eigh")
       return expandEigenvalues(op, rewriter);
     if (function == "gesdd")
       return expandSingularValues(op, rewriter);
@@ -233,12 +235,22 @@ private:
     return state;
   }
 
+  /// The triangle that XLA's call names by the first of its numbers: "lower, sort, iterations, tolerance".
+  static char triangleOfEigh(stablehlo::CustomCallOp op) {
+    auto config = op->getAttrOfType<StringAttr>("backend_config");
+    const StringRef first = config ? config.getValue().split(',').first.trim() : StringRef();
+    return first == "1" ? 'L' : first == "0" ? 'U' : 0;
+  }
+
   /// (Hermitian matrix, of which one triangle is read) -> (vectors, values in ascending order, 0, or 1 if one is NaN).
   /// The diagonal is stored separately: it changes by less than a product would round off.
   static LogicalResult expandEigenvalues(stablehlo::CustomCallOp op, PatternRewriter &rewriter) {
-    const char triangle = letterOf(op, "uplo");
-    if (!areMatrices(op, 1, 3) || (triangle != 'L' && triangle != 'U'))
-      return rewriter.notifyMatchFailure(op, "expected a matrix, three results and uplo");
+    const bool isXla = op.getCallTargetName() == "Eigh";
+    const char triangle = isXla ? triangleOfEigh(op) : letterOf(op, "uplo");
+    if (!areMatrices(op, 1, isXla ? 2 : 3) || (triangle != 'L' && triangle != 'U'))
+      return rewriter.notifyMatchFailure(op, isXla ? "expected a matrix, two results and a backend_config that begins "
+                                                     "with 1 (lower triangle) or 0"
+                                                   : "expected a matrix, three results and uplo");
     ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
     if (typeOf(op->getOperand(0)).getNumElements() == 0) {
       rewriter.replaceOp(op, llvm::map_to_vector(op->getResults(), [&](Value x) { return zerosLike(builder, x); }));
@@ -284,11 +296,15 @@ private:
     Expr isHere = (position(v, -2) == like(order, v)).convert(values.element());
     v = isComplex(v) ? complexNumber(matrixProduct(realPart(v), isHere), matrixProduct(imaginaryPart(v), isHere))
                      : matrixProduct(v, isHere);
-    RankedTensorType info = typeOf(op->getResult(2)), kept = typeOf(op->getResult(1));
-    Expr isBad = greatest((sorted != sorted).convert(sorted.element()), column).reshape(info.getShape());
-    rewriter.replaceOp(op, {withElements(v, typeOf(op->getResult(0)).getElementType()).value(),
-                            sorted.reshape(kept.getShape()).convert(kept.getElementType()).value(),
-                            isBad.convert(info.getElementType()).value()});
+    RankedTensorType kept = typeOf(op->getResult(1));
+    SmallVector<Value> results = {withElements(v, typeOf(op->getResult(0)).getElementType()).value(),
+                                  sorted.reshape(kept.getShape()).convert(kept.getElementType()).value()};
+    if (!isXla) {
+      RankedTensorType info = typeOf(op->getResult(2));
+      Expr isBad = greatest((sorted != sorted).convert(sorted.element()), column).reshape(info.getShape());
+      results.push_back(isBad.convert(info.getElementType()).value());
+    }
+    rewriter.replaceOp(op, results);
     return success();
   }
 

@@ -27,6 +27,14 @@ bool hlo::isNumeric(Value value, int64_t rank) {
   return isa<FloatType>(element);
 }
 
+bool hlo::givesNumbers(stablehlo::CustomCallOp op) {
+  return llvm::all_of(op->getResultTypes(), [](Type type) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    return tensor && tensor.hasStaticShape() &&
+           (tensor.getElementType().isIntOrFloat() || isa<ComplexType>(tensor.getElementType()));
+  });
+}
+
 Operation *hlo::createCall(ImplicitLocOpBuilder &builder, StringRef target, TypeRange results, ValueRange operands) {
   OperationState state(builder.getLoc(), stablehlo::CustomCallOp::getOperationName());
   state.addOperands(operands);

@@ -23,6 +23,9 @@ char letterOf(stablehlo::CustomCallOp op, StringRef name);
 /// complex numbers of floats.
 bool isNumeric(Value value, int64_t rank);
 
+/// Returns whether all results are tensors of numbers.
+bool givesNumbers(stablehlo::CustomCallOp op);
+
 /// Creates a call of a factorization that this folder expands.
 Operation *createCall(ImplicitLocOpBuilder &builder, StringRef target, TypeRange results, ValueRange operands);
 

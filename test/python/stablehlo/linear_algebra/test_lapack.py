@@ -251,6 +251,22 @@ def test_triangular_solve(left: bool, lower: bool, transpose: str, unit: bool) -
     torch.testing.assert_close(found.double(), expected, rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.parametrize("lower", [True, False])
+@pytest.mark.parametrize("shape", [(4, 4), (1, 1), (2, 3, 5, 5)], ids=str)
+def test_eigh_of_xla(shape: tuple[int, ...], lower: bool) -> None:
+    """XLA's call, which returns a tuple; one triangle is read."""
+    a = matrices(*shape)
+    of, values = type_of(a), sizes(shape[:-1], "f32")
+    vectors, found = run(f"""%t = stablehlo.custom_call @Eigh(%a) {{backend_config = "{int(lower)},1,100,0.000001"}}
+        : ({of}) -> tuple<{of}, {values}>
+      %r0 = stablehlo.get_tuple_element %t[0] : (tuple<{of}, {values}>) -> {of}
+      %r1 = stablehlo.get_tuple_element %t[1] : (tuple<{of}, {values}>) -> {values}""",
+        {"a": a}, [of, values])  # fmt: skip
+    torch.testing.assert_close(found, torch.linalg.eigvalsh(a, UPLO="L" if lower else "U"), rtol=1e-4, atol=1e-4)
+    whole = a.tril() + a.tril(-1).mT if lower else a.triu() + a.triu(1).mT
+    torch.testing.assert_close(whole @ vectors, vectors * found[..., None, :], rtol=1e-3, atol=1e-4)
+
+
 @pytest.mark.parametrize("shape", [(5, 3), (3, 5), (2, 4, 4), (1, 1)])
 def test_qr(shape: tuple[int, ...]) -> None:
     """The calls that jax.numpy.linalg.qr makes."""

@@ -97,3 +97,13 @@ func.func @fewer_bits(%x: tensor<i64>) -> tensor<ui32> {
   %word = stablehlo.convert %low : (tensor<i64>) -> tensor<ui32>
   return %word : tensor<ui32>
 }
+
+// -----
+
+// A call whose results are not all tensors of numbers is left.
+// CHECK-LABEL: func.func @tiles
+// CHECK: stablehlo.custom_call @lapack_sgehrd_ffi
+func.func @tiles(%a: tensor<3x3xf32>) -> (tensor<3x3xf32>, tensor<2xf32>, tensor<!ttcore.tile<32x32, bf16>>) {
+  %0:3 = stablehlo.custom_call @lapack_sgehrd_ffi(%a) {mhlo.backend_config = {low = 1 : i32, high = 3 : i32}} : (tensor<3x3xf32>) -> (tensor<3x3xf32>, tensor<2xf32>, tensor<!ttcore.tile<32x32, bf16>>)
+  return %0#0, %0#1, %0#2 : tensor<3x3xf32>, tensor<2xf32>, tensor<!ttcore.tile<32x32, bf16>>
+}
