@@ -19,6 +19,21 @@ uint64_t coordinateOf(uint64_t address, uint32_t number) {
   return address >> (noc_address_bits + number * noc_coordinate_bits) & coordinateMask;
 }
 
+/// A coordinate in the grid of worker cores, of that or of what worker_core_from_logical_core returns on Wormhole. The
+/// coordinates of Blackhole's network are those of other cores in its grid, too.
+uint64_t inGrid(const sim::ChipDesc &chip, uint64_t coordinate) {
+  constexpr uint64_t first = 18;
+  return chip.arch == Arch::WormholeB0 && coordinate >= first ? coordinate - first : coordinate;
+}
+
+/// A NOC address of cores with all coordinates in the grid.
+uint64_t inGridAddress(const sim::ChipDesc &chip, uint64_t address) {
+  uint64_t result = address & addressMask;
+  for (uint32_t number = 0; number < 4; ++number)
+    result |= inGrid(chip, coordinateOf(address, number)) << (noc_address_bits + number * noc_coordinate_bits);
+  return result;
+}
+
 std::atomic_ref<uint32_t> word(const std::byte *at) {
   return std::atomic_ref(*reinterpret_cast<uint32_t *>(const_cast<std::byte *>(at)));
 }
@@ -37,6 +52,8 @@ void KernelRun::requireOthers(std::string_view function) const {
 CoreIndex KernelRun::coreAt(uint64_t x, uint64_t y, std::string_view function) const {
   requireOthers(function);
   const sim::ChipDesc &chip = core.l1.chip;
+  x = inGrid(chip, x);
+  y = inGrid(chip, y);
   if (x >= static_cast<uint64_t>(chip.gridColumns) || y >= static_cast<uint64_t>(chip.gridRows))
     fail(function, "the NOC address is of core (y=" + std::to_string(y) + ", x=" + std::to_string(x) +
                        "); the grid has " + std::to_string(chip.gridRows) + "x" + std::to_string(chip.gridColumns) +
@@ -138,6 +155,7 @@ void KernelRun::countTransfer(uint64_t address, uint32_t bytes, TransferKind kin
   const auto columns = static_cast<uint64_t>(core.l1.chip.gridColumns);
   uint64_t hops = 1; // to a bank of DRAM
   if (!(address & noc_dram_bit)) {
+    address = inGridAddress(core.l1.chip, address);
     const auto away = [](uint64_t a, uint64_t b) { return a > b ? a - b : b - a; };
     hops = away(coordinateOf(address, 0), core.index % columns) + away(coordinateOf(address, 1), core.index / columns);
   }

@@ -52,12 +52,38 @@ std::optional<std::string_view> directive(std::string_view line, std::string_vie
   return line;
 }
 
+/// Whether a line does nothing but include a header of tt-metal's kernels, whose functions are declared in any case.
+bool includesKernelHeader(std::string_view line) {
+  constexpr std::string_view headers[] = {"api/",   "compute_kernel_api/", "compute_kernel_api.h", "dataflow_api.h",
+                                          "debug/", "tools/profiler/"};
+  const auto name = directive(line, "include");
+  const size_t end = name && name->starts_with('"') ? name->find('"', 1) : std::string_view::npos;
+  if (end == std::string_view::npos)
+    return false;
+  std::string_view rest = name->substr(end + 1);
+  rest.remove_prefix(std::min(rest.find_first_not_of(" \t\r"), rest.size()));
+  return (rest.empty() || rest.starts_with("//")) &&
+         std::ranges::any_of(headers, [&](std::string_view header) { return name->substr(1).starts_with(header); });
+}
+
 template <class F> void forEachLine(std::string_view text, F f) {
   while (!text.empty()) {
     const size_t end = std::min(text.find('\n'), text.size());
     f(text.substr(0, end));
     text.remove_prefix(std::min(end + 1, text.size()));
   }
+}
+
+/// A kernel without the lines that include headers of tt-metal, which have another place in each of its versions.
+std::string withoutKernelHeaders(std::string_view source) {
+  std::string result;
+  result.reserve(source.size());
+  forEachLine(source, [&](std::string_view line) {
+    if (!includesKernelHeader(line))
+      result += line;
+    result += '\n';
+  });
+  return result;
 }
 
 /// A name as the compiler prints it: in quotes, without characters that end them.
@@ -97,7 +123,8 @@ bool staysOnCore(std::string_view source) {
   constexpr std::string_view words[] = {"noc",          "semaphore", "fabric", "Accessor", "AddrGen",  "bank",
                                         "load_from_l1", "tt",        "asm",    "static ",  "static\t", "extern",
                                         "thread_local", "\\",        "%:",     "??",       "\r",       "/*"};
-  constexpr std::string_view headers[] = {"\"dataflow_api.h\"", "\"compute_kernel_api.h\"", "\"compute_kernel_api/"};
+  constexpr std::string_view headers[] = {"\"dataflow_api.h\"", "\"compute_kernel_api.h\"", "\"compute_kernel_api/",
+                                          "\"api/dataflow/dataflow_api.h\"", "\"api/compute/"};
   bool stays = true;
   forEachLine(source, [&](std::string_view line) {
     if (const auto name = directive(line, "include")) {
@@ -136,7 +163,7 @@ KernelSources kernelSources(std::span<const Kernel *const> entries) {
     const std::string number = std::to_string(result.names.size());
     text += "#line 1 \"arguments of " + name + "\"\nnamespace kernel_" + number +
             " {\nnamespace kernel_namespace {}\n" + arguments(*kernel) + "#line 1 \"" + name + "\"\n" +
-            std::string(kernel->source) + "\n#line 1 \"end of " + name + "\"\n";
+            withoutKernelHeaders(kernel->source) + "\n#line 1 \"end of " + name + "\"\n";
     forEachLine(kernel->source, [&](std::string_view line) {
       if (const auto defined = directive(line, "define"))
         text += "#undef " + std::string(defined->substr(0, defined->find_first_of(" \t("))) + "\n";

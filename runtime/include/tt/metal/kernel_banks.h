@@ -69,6 +69,14 @@ enum class DataFormat : uint8_t {
 };
 
 /// Tiles: the size of a page is that of a tile.
+/// A format, or its number.
+struct FormatOfBuffer {
+  uint32_t number;
+  operator uint32_t() const { return number; }
+  operator DataFormat() const { return static_cast<DataFormat>(number); }
+};
+inline FormatOfBuffer get_dataformat(uint32_t cb) { return {tt::metal::api->cbDataType(cb)}; }
+
 template <bool dram> struct InterleavedAddrGenFast {
   uint32_t bank_base_address;
   uint32_t page_size;

@@ -74,7 +74,6 @@ inline uint32_t get_read_ptr(uint32_t cb) { return tt::metal::api->cbReadAddress
 inline uint32_t get_write_ptr(uint32_t cb) { return tt::metal::api->cbWriteAddress(cb); }
 inline uint32_t get_tile_size(uint32_t cb) { return tt::metal::api->cbTileBytes(cb); }
 /// Numbers of tt.target.DataType.
-inline uint32_t get_dataformat(uint32_t cb) { return tt::metal::api->cbDataType(cb); }
 
 //===- Data movement ------------------------------------------------------===//
 

@@ -112,7 +112,36 @@ TT_KERNEL_SCALAR_OP(unary_gt_tile, gt_binary_tile, false)
 TT_KERNEL_SCALAR_OP(unary_ge_tile, ge_binary_tile, false)
 TT_KERNEL_SCALAR_OP(unary_lt_tile, lt_binary_tile, false)
 TT_KERNEL_SCALAR_OP(unary_le_tile, le_binary_tile, false)
+TT_KERNEL_SCALAR_OP(rdiv_tile, div_binary_tile, true)
 #undef TT_KERNEL_SCALAR_OP
+
+#define TT_KERNEL_INIT(name)                                                                                           \
+  inline void name() { tt::metal::api->computeCheck(#name); }
+TT_KERNEL_INIT(unary_max_tile_init)
+TT_KERNEL_INIT(unary_min_tile_init)
+TT_KERNEL_INIT(unary_eq_tile_init)
+TT_KERNEL_INIT(unary_ne_tile_init)
+TT_KERNEL_INIT(unary_gt_tile_init)
+TT_KERNEL_INIT(unary_ge_tile_init)
+TT_KERNEL_INIT(unary_lt_tile_init)
+TT_KERNEL_INIT(unary_le_tile_init)
+TT_KERNEL_INIT(rdiv_tile_init)
+TT_KERNEL_INIT(rounding_op_tile_init)
+TT_KERNEL_INIT(hardtanh_tile_init)
+TT_KERNEL_INIT(relu_max_tile_init)
+TT_KERNEL_INIT(rsub_binary_tile_init)
+#undef TT_KERNEL_INIT
+
+/// The bounds are the bits of floats.
+inline void hardtanh_tile(uint32_t dst, uint32_t min_bits, uint32_t max_bits) {
+  tt::metal::api->clampTile(dst, min_bits, max_bits);
+}
+inline void relu_max_tile(uint32_t dst, uint32_t max_bits) { tt::metal::api->clampTile(dst, 0, max_bits); }
+/// result = dst1 - dst0
+inline void rsub_binary_tile(uint32_t dst0, uint32_t dst1, uint32_t result) {
+  const uint32_t dsts[] = {dst1, dst0, result};
+  tt::metal::api->tileOp(tt::metal::TileOp::sub_binary_tile, dsts);
+}
 
 #define TT_KERNEL_FIXED_OP(name, op, first, number)                                                                    \
   inline void name##_init() { tt::metal::api->computeCheck(#name "_init"); }                                           \

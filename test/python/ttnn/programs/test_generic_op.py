@@ -227,6 +227,86 @@ void kernel_main() {
     assert found[0, :8].tolist() == [0, 7, 14, 21, 28, 35, 42, 0]
 
 
+def test_a_core_multicasts_to_places_on_the_network(device: ttnn.Device) -> None:
+    """Coordinates of worker_core_from_logical_core, with the headers and names of kernels of 2026."""
+    source = """
+#include <cstdint>
+#include "api/dataflow/dataflow_api.h"
+#include "debug/dprint.h"
+void kernel_main() {
+  const uint32_t x0 = get_arg_val<uint32_t>(0), x1 = get_arg_val<uint32_t>(1), y = get_arg_val<uint32_t>(2);
+  const uint32_t place = get_arg_val<uint32_t>(3);
+  constexpr auto from_args = TensorAccessorArgs<0>();
+  constexpr auto to_args = TensorAccessorArgs<from_args.next_compile_time_args_offset()>();
+  constexpr auto cb = tt::CBIndex::c_3;
+  const uint32_t ready = get_semaphore(0), sent = get_semaphore(1);
+  auto *waits = reinterpret_cast<volatile tt_l1_ptr uint32_t *>(ready);
+  auto *flag = reinterpret_cast<volatile tt_l1_ptr uint32_t *>(sent);
+  cb_reserve_back(cb, 1);
+  const uint32_t at = get_write_ptr(cb);
+  if (place == 0) {
+    const InterleavedAddrGenFast<true> from = {.bank_base_address = get_arg_val<uint32_t>(4),
+                                               .page_size = get_tile_size(cb), .data_format = get_dataformat(cb)};
+    noc_async_read_tile(0, from, at);
+    noc_async_read_barrier();
+    noc_semaphore_wait(waits, 3);
+    noc_async_write_multicast(at, get_noc_multicast_addr(x0 + 1, y, x1, y, at), get_tile_size(cb), 3);
+    noc_async_writes_flushed();
+    *flag = 1;
+    noc_semaphore_set_multicast(sent, get_noc_multicast_addr(x0 + 1, y, x1, y, sent), 3);
+    noc_async_write_barrier();
+  } else {
+    noc_semaphore_inc(get_noc_addr(x0, y, ready), 1);
+    noc_semaphore_wait(flag, 1);
+  }
+  cb_push_back(cb, 1);
+  noc_async_write_tile(place, TensorAccessor(to_args, get_arg_val<uint32_t>(5), get_tile_size(cb)), at);
+  noc_async_write_barrier();
+}
+"""
+    values = torch.arange(1024.0).reshape(32, 32).bfloat16()
+    tile = ttnn.from_torch(values, layout=ttnn.TILE_LAYOUT, device=device)
+    out = ttnn.zeros([128, 32], ttnn.bfloat16, ttnn.TILE_LAYOUT, device)
+    places = [device.worker_core_from_logical_core(ttnn.CoreCoord(x, 2)) for x in range(4)]
+    cores = ttnn.CoreRangeSet([ttnn.CoreRange(ttnn.CoreCoord(0, 2), ttnn.CoreCoord(3, 2))])
+    arguments = ttnn.RuntimeArgs()
+    for x in range(4):
+        ends = [places[0].x, places[3].x, places[0].y]
+        arguments[x][2] = [*ends, x, tile.buffer_address(), out.buffer_address()]
+    kernel = ttnn.KernelDescriptor(
+        source, CODE, cores,
+        [args for t in (tile, out) for args in ttnn.TensorAccessorArgs(t).get_compile_time_args()],
+        runtime_args=arguments,
+    )  # fmt: skip
+    semaphores = [ttnn.SemaphoreDescriptor(number, core_ranges=cores, initial_value=0) for number in (0, 1)]
+    program = ttnn.ProgramDescriptor(kernels=[kernel], semaphores=semaphores, cbs=[circular(3, tile, cores)])
+    assert torch.equal(ttnn.to_torch(ttnn.generic_op([tile, out], program)), values.repeat(4, 1))
+
+
+# Of a in register 0 and b in register 1, and of the numbers that the bits are of.
+TILE_FUNCTIONS: dict[str, Any] = {
+    "unary_max_tile_init(); unary_max_tile(0, 0x3f000000u);": lambda a, b: a.clamp(min=0.5),
+    "unary_gt_tile_init(); unary_gt_tile(0, 0x3f000000u);": lambda a, b: (a > 0.5).float(),
+    "hardtanh_tile_init(); hardtanh_tile(0, 0xbf000000u, 0x3f800000u);": lambda a, b: a.clamp(-0.5, 1),
+    "relu_max_tile_init(); relu_max_tile(0, 0x3f800000u);": lambda a, b: a.clamp(0, 1),
+    "rdiv_tile_init(); rdiv_tile(0, 0x40000000u);": lambda a, b: 2 / a,
+    "rounding_op_tile_init(); floor_tile(0);": lambda a, b: a.floor(),
+    "rsub_binary_tile_init(); rsub_binary_tile(0, 1, 0);": lambda a, b: b - a,
+}
+
+
+@pytest.mark.parametrize("text", TILE_FUNCTIONS)
+def test_functions_of_tiles(device: ttnn.Device, text: str) -> None:
+    (x, y), a, b, out = tensors(device, (32, 32), ttnn.float32, ttnn.DRAM_MEMORY_CONFIG)
+    program = eltwise(a, b, out, 1, 1, "OPERATION")
+    loads = "copy_tile_init(a); copy_tile(a, 0, 0); copy_tile_init(b); copy_tile(b, 0, 1);"
+    program.kernels[2].kernel_source = COMPUTE.replace("OPERATION(a, b, 0, 0, 0);", loads + text).replace(
+        '#include "compute_kernel_api/common.h"', '#include "api/compute/eltwise_unary/rounding.h"'
+    )
+    found = ttnn.to_torch(ttnn.generic_op([a, b, out], program))
+    torch.testing.assert_close(found, TILE_FUNCTIONS[text](x, y), rtol=2**-20, atol=1e-6)
+
+
 def test_files(device: ttnn.Device, tmp_path: Any) -> None:
     _, a, b, out = tensors(device, (32, 32), ttnn.bfloat16, ttnn.DRAM_MEMORY_CONFIG)
     program = eltwise(a, b, out, 1, 1, "add_tiles")
