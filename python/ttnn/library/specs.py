@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -298,6 +299,11 @@ def unpad(self: Tensor, start: Sequence[int], end: Sequence[int]) -> Tensor:
     return _again(to_torch(self)[tuple(map(slice, first, last))], self, self.layout)
 
 
+def _shifted_right(self: Tensor, places: Any) -> Any:
+    """Returns integers shifted to the right; signed ones keep their sign."""
+    return sys.modules["ttnn"].bitwise_right_shift(self, places)
+
+
 def extend_tensors() -> None:
     """Adds the methods to the class of tensors."""
     own: Any = Tensor
@@ -306,6 +312,7 @@ def extend_tensors() -> None:
         buffer_num_pages, buffer_aligned_page_size, device_coords, unpad,
     ):  # fmt: skip
         setattr(own, method.__name__, method)
+    own.__rshift__ = _shifted_right
     own.tensor_id = property(own.get_global_id, doc="Number of the tensor.")
     own.spec = property(spec_of)
     own.tile = property(get_tile)

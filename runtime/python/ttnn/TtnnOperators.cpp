@@ -25,7 +25,7 @@ struct BinaryOperator {
   const char *name, *reversed, *function;
   bool takesNumbers = true;
 };
-constexpr std::array<BinaryOperator, 18> binaryOperators = {{
+constexpr std::array<BinaryOperator, 17> binaryOperators = {{
     {"__add__", "__radd__", "add"},
     {"__sub__", "__rsub__", "subtract"},
     {"__mul__", "__rmul__", "multiply"},
@@ -42,7 +42,6 @@ constexpr std::array<BinaryOperator, 18> binaryOperators = {{
     {"__or__", "__ror__", "bitwise_or"},
     {"__xor__", "__rxor__", "bitwise_xor"},
     {"__lshift__", nullptr, "logical_left_shift"},
-    {"__rshift__", nullptr, "logical_right_shift"},
     {"__matmul__", nullptr, "matmul", false},
 }};
 
