@@ -7,6 +7,7 @@ It returns what is done with the result, or None.
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -15,6 +16,7 @@ from _ttmlir_runtime.runtime import Tensor
 from _ttmlir_runtime.ttnn import CoreCoord, CoreRange, CoreRangeSet, DataType, Layout, MemoryConfig, TensorMemoryLayout
 
 from ..configs import Config
+from ..constants import TILE_SIZE
 from .activations import with_activations
 from .modes import GeluVariant
 
@@ -178,6 +180,27 @@ def written(place: int) -> Callable[[str, Tensor, Values], Then]:
 
 
 def padded_as(function: str, value: Sequence[int], values: Values) -> Then:
+    """Checks the padded shape. It may be that of the tiles as they are, with other rows and columns in use.
+
+    Programs for a card name the rows in use of a tile of users this way, `((1, 1, 8, n), (1, 1, 32, n))`.
+    """
+    tensor, shape = values["input_tensor"], values["shape"]
+    if (
+        isinstance(tensor, Tensor)
+        and tensor.layout == Layout.TILE
+        and isinstance(shape, list | tuple)
+        and [*tensor.padded_shape] == [*value]
+        and len(shape) == len(value)
+        and len(shape) >= 2
+        and [*shape[:-2], *(size + -size % TILE_SIZE for size in shape[-2:])] == [*value]
+        and math.prod(shape) != math.prod(tensor.shape)
+    ):
+        common = [min(pair) for pair in zip(shape, tensor.shape, strict=True)]
+        tensor = ttnn("slice")(tensor, [0] * len(common), common)
+        values["input_tensor"] = ttnn("pad")(
+            tensor, [(0, size - own) for size, own in zip(shape, common, strict=True)], 0
+        )
+
     def then(result: Tensor) -> Tensor:
         if list(result.padded_shape) != list(value):
             raise ValueError(
@@ -187,6 +210,37 @@ def padded_as(function: str, value: Sequence[int], values: Values) -> Then:
         return result
 
     return then
+
+
+def _flipped(tensor: Tensor, *axes: int) -> Tensor:
+    from ..composites.parts import flipped  # which needs the functions
+
+    for axis in axes:
+        tensor = flipped(tensor, axis)
+    return tensor
+
+
+def from_the_end(function: str, value: bool, values: Values) -> Then | None:
+    """Flips the operand along the dimension, and the result."""
+    parameter = next(name for name in ("input_tensor", "input") if name in values)
+    tensor, dim = values[parameter], values["dim"]
+    rank = len(tensor.shape) if isinstance(tensor, Tensor) else 0
+    if not value or type(dim) is not int or not -rank <= dim < rank:
+        return None  # the function says what is wrong with them
+    values[parameter], out = _flipped(tensor, dim % rank), values.pop("out", None)
+
+    def then(result: Tensor) -> Tensor:
+        result = _flipped(result, dim % rank)
+        return result if out is None else ttnn("assign")(result, output_tensor=out)
+
+    return then
+
+
+def not_mirrored(function: str, value: bool, values: Values) -> None:
+    """Turns a kernel that is mirrored already to what PyTorch has; prepared weights are neither."""
+    weights = values["weight_tensor"]
+    if not value and isinstance(weights, Tensor) and [*weights.shape[2:]] == [*values["kernel_size"]]:
+        values["weight_tensor"] = _flipped(weights, 2, 3)
 
 
 def release_input(function: str, value: bool, values: Values) -> Then | None:

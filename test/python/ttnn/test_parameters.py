@@ -36,6 +36,11 @@ def flat(x: torch.Tensor) -> torch.Tensor:
     return x.permute(0, 2, 3, 1).reshape(1, 1, -1, 4)
 
 
+def place(device: Any, *numbers: int) -> Any:
+    return ttnn.from_torch(torch.tensor(numbers), ttnn.uint32, device=device)
+
+
+KERNEL = torch.linspace(-1, 2, 48).reshape(4, 2, 3, 2)
 IMAGES = torch.linspace(-2, 3, 256).reshape(1, 1, 64, 4)
 POOL = (1, 8, 8, 4, [2, 2], [2, 2], [0, 0])
 RELU, EXP = ttnn.UnaryOpType.RELU, ttnn.UnaryWithParam(op_type=ttnn.UnaryOpType.EXP, params=[])
@@ -105,6 +110,41 @@ COMPUTED: dict[str, tuple[Callable[[Any, Any], Any], Callable[[], torch.Tensor]]
         lambda: A[3:30, 5:60:2],
     ),
     "logical_shape": (lambda a, b: ttnn.reshape(a, logical_shape=[70, 40]), lambda: A.reshape(70, 40)),
+    "padded_shape of fewer rows": (
+        lambda a, b: ttnn.reshape(a, (33, 65), (64, 96)),
+        lambda: A[:33, :65],
+    ),
+    "padded_shape of more rows": (
+        lambda a, b: ttnn.reshape(a, (64, 70), ttnn.Shape([64, 96])),
+        lambda: functional.pad(A, (0, 0, 0, 24)),
+    ),
+    "reverse_order of cumsum": (
+        lambda a, b: ttnn.cumsum(a, -1, reverse_order=True),
+        lambda: A.flip(1).cumsum(1).flip(1),
+    ),
+    "reverse_order of cumprod": (
+        lambda a, b: ttnn.cumprod(b, 0, reverse_order=True, out=put(a.device(), torch.zeros(40, 70))),
+        lambda: B.flip(0).cumprod(0).flip(0),
+    ),
+    "slice_dim": (
+        lambda a, b: ttnn.slice(a, place(a.device(), 20, 0), place(a.device(), 40, 70), slice_dim=0, num_devices=2),
+        lambda: A[20:],
+    ),
+    "mirror_kernel": (
+        lambda a, b: ttnn.conv_transpose2d(
+            input_tensor=put(a.device(), IMAGES),
+            weight_tensor=ttnn.from_torch(KERNEL.flip(2, 3)),
+            device=a.device(),
+            in_channels=4,
+            out_channels=2,
+            batch_size=1,
+            input_height=8,
+            input_width=8,
+            kernel_size=(3, 2),
+            mirror_kernel=False,
+        ),
+        lambda: functional.conv_transpose2d(images(IMAGES), KERNEL).permute(0, 2, 3, 1).reshape(1, 1, -1, 2),
+    ),
     "output_dtype": (
         lambda a, b: ttnn.typecast(a, input_dtype=ttnn.float32, output_dtype=ttnn.bfloat16),
         lambda: A.bfloat16(),
@@ -215,7 +255,11 @@ WRONG: list[tuple[Callable[[Any], Any], type[Exception], str]] = [
     (lambda a: ttnn.div(a, a, rounding_mode="up"), ValueError, "rounding_mode is 'up'; expected None, 'floor' or"),
     (lambda a: ttnn.div(a, a, value=2.0), TypeError, "value and input_tensor_b are given; expected one of them"),
     (lambda a: ttnn.sum(a, scalar="two"), TypeError, "ttnn.sum: scalar is 'two' of type str; expected a number"),
-    (lambda a: ttnn.cumsum(a, 0, reverse_order=True), ValueError, "reverse_order is True; expected False: scans begin"),
+    (
+        lambda a: ttnn.reshape(a, (8, 70), (32, 96)),
+        ttnn.OpError,
+        r"shape is \[8, 70\] with 560 elements, but the input",
+    ),
     (
         lambda a: ttnn.matmul(a, a, global_cb=1),
         ValueError,
