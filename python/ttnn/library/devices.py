@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from _ttmlir_runtime import runtime as _runtime
 from _ttmlir_runtime.runtime import Device
 from _ttmlir_runtime.ttnn import CoreCoord, CoreGrid
 
@@ -124,6 +125,9 @@ def sfpu_nan(self: Device) -> float:
     return 7.0039998997052e19
 
 
+# Rectangles of a mesh, by the number of its device.
+_submeshes: dict[int, list[Device]] = {}
+
 # Managers of sub-devices, by device and number, and the one that is loaded on a device.
 _managers: dict[tuple[int, int], list[SubDevice]] = {}
 _loaded: dict[int, int] = {}
@@ -228,6 +232,53 @@ def quiesce_devices(self: Device) -> None:
     """Waits for the devices. Every call has finished when it returns, so there is nothing to wait for."""
 
 
+def create_submesh(self: Device, submesh_shape: MeshShape | Sequence[int], offset: Any = None) -> Device:
+    """Returns a rectangle of the chips of a mesh as a device; closing the mesh closes it.
+
+    Args:
+        offset: MeshCoordinate of its first chip.
+    Raises:
+        DeviceError: it leaves the mesh, or has a chip of another rectangle.
+    """
+    made = _runtime.create_sub_mesh_device(self, list(submesh_shape), [0, 0] if offset is None else list(offset))
+    _submeshes[int(self.id)] = [*get_submeshes(self), made]
+    return made
+
+
+def create_submeshes(self: Device, submesh_shape: MeshShape | Sequence[int]) -> list[Device]:
+    """Divides a mesh into rectangles of one shape, row by row.
+
+    Raises:
+        ValueError: they do not fill the mesh.
+        DeviceError: there are other rectangles of it.
+    """
+    (rows, columns), (height, width) = self.get_mesh_shape(), submesh_shape
+    if height < 1 or width < 1 or rows % height or columns % width:
+        raise ValueError(
+            f"Device.create_submeshes: submesh_shape is {height}x{width}; expected divisors of "
+            f"the mesh's {rows}x{columns}"
+        )
+    return [
+        create_submesh(self, submesh_shape, (row, column))
+        for row in range(0, rows, height)
+        for column in range(0, columns, width)
+    ]
+
+
+def get_submeshes(self: Device) -> list[Device]:
+    """Returns the open rectangles of a mesh in the order of their making."""
+    return [each for each in _submeshes.get(int(self.id), []) if each.is_open]
+
+
+def reshape(self: Device, new_shape: MeshShape | Sequence[int]) -> None:
+    """Gives a mesh other rows and columns of the same chips.
+
+    Raises:
+        DeviceError: there are not as many chips.
+    """
+    _runtime.reshape_mesh_device(self, list(new_shape))
+
+
 def _core_grid(self: Device) -> CoreGrid:
     """Rows (y) and columns (x) of worker cores of a chip."""
     rows, columns = self.grid
@@ -244,7 +295,8 @@ _METHODS = (
     quiesce_devices, worker_core_from_logical_core, logical_core_from_worker_core, dram_core_from_logical_core,
     sfpu_eps, sfpu_inf, sfpu_nan, create_sub_device_manager, load_sub_device_manager, clear_loaded_sub_device_manager,
     remove_sub_device_manager, set_sub_device_stall_group, reset_sub_device_stall_group, get_fabric_node_id,
-    get_system_mesh_id, get_optimal_dram_bank_to_logical_worker_assignment,
+    get_system_mesh_id, get_optimal_dram_bank_to_logical_worker_assignment, create_submesh, create_submeshes,
+    get_submeshes, reshape,
 )  # fmt: skip
 
 

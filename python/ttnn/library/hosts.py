@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from types import SimpleNamespace
 from typing import Any
 
 from _ttmlir_runtime import ttnn as _native
@@ -11,6 +12,7 @@ from _ttmlir_runtime.runtime import Device, Tensor
 from _ttmlir_runtime.ttnn import DataType, Layout, MemoryConfig
 
 from ..configs import CONFIGS
+from ..enums import ENUMS
 from ..functions import ops
 from ..mesh import ConcatMeshToTensor, MeshComposer, MeshMapper, ReplicateTensorToMesh, ShardTensorToMesh
 from ..shape import MeshShape
@@ -18,9 +20,17 @@ from .memory import get_arch_name
 
 __all__ = [
     "Conv1dConfig",
+    "Conv2dDRAMSliceHeight",
+    "Conv2dDRAMSliceWidth",
+    "Conv2dL1Full",
+    "Conv2dL1FullSliceConfig",
     "CppMeshToTensor",
     "CppTensorToMesh",
     "MeshToTensor",
+    "Op2DDRAMSliceHeight",
+    "Op2DDRAMSliceWidth",
+    "Op2DL1Full",
+    "Op2DL1FullSliceConfig",
     "Op2DSliceConfig",
     "TensorToMesh",
     "concat_mesh_to_tensor_composer",
@@ -38,6 +48,14 @@ CppMeshToTensor = MeshToTensor = MeshComposer
 CppTensorToMesh = TensorToMesh = MeshMapper
 Conv1dConfig = CONFIGS["ttnn.conv2d_config"]
 Op2DSliceConfig = CONFIGS["ttnn.conv2d_slice_config"]
+_SLICES = ENUMS["ttnn.conv2d_slice_type"]
+Conv2dDRAMSliceHeight = Op2DDRAMSliceHeight = _SLICES.DRAM_HEIGHT
+Conv2dDRAMSliceWidth = Op2DDRAMSliceWidth = _SLICES.DRAM_WIDTH
+Conv2dL1Full = Op2DL1Full = _SLICES.L1_FULL
+Conv2dL1FullSliceConfig = Op2DL1FullSliceConfig = Op2DSliceConfig(slice_type=Op2DL1Full)
+Op2DSliceConfig.SliceTypeEnum = SimpleNamespace(
+    DRAMSliceHeight=Op2DDRAMSliceHeight, DRAMSliceWidth=Op2DDRAMSliceWidth, L1Full=Op2DL1Full
+)
 
 
 def from_host_shards(tensors: Sequence[Tensor], mesh_shape: MeshShape) -> Tensor:

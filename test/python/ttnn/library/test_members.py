@@ -139,3 +139,32 @@ def test_processes_share_a_counter() -> None:
         ttnn.InterProcessCounterChannel.connect(name, 1)
     with pytest.raises(ValueError, match="shm_name is 'a/b'; expected letters"):
         ttnn.InterProcessCounterChannel("a/b")
+
+
+def test_rectangles_of_a_mesh() -> None:
+    with ttnn.open_mesh_device(ttnn.MeshShape(2, 4)) as mesh:
+        rows = mesh.create_submeshes(ttnn.MeshShape(1, 4))
+        assert mesh.get_submeshes() == rows and [tuple(row.shape) for row in rows] == [(1, 4), (1, 4)]
+        for number, row in enumerate(rows):
+            values = torch.arange(4.0)[:, None] + number
+            parts = ttnn.from_torch(values, device=row, mesh_mapper=ttnn.ShardTensorToMesh(row, dim=0))
+            whole = ttnn.all_gather(parts, dim=0, cluster_axis=1)
+            assert torch.equal(ttnn.to_torch(ttnn.get_device_tensors(whole)[3]), values)
+        with pytest.raises(ttnn.DeviceError, match="overlaps"):
+            mesh.create_submesh(ttnn.MeshShape(1, 1))
+        with pytest.raises(ValueError, match="submesh_shape is 2x3; expected divisors of the mesh's 2x4"):
+            mesh.create_submeshes(ttnn.MeshShape(2, 3))
+        ttnn.close_mesh_device(rows[0])
+        pair = mesh.create_submesh(ttnn.MeshShape(1, 2), ttnn.MeshCoordinate(0, 2))
+        assert mesh.get_submeshes() == [rows[1], pair]
+        for each in (rows[1], pair):
+            ttnn.close_mesh_device(each)
+        mesh.reshape(ttnn.MeshShape(1, 8))
+        assert tuple(mesh.shape) == (1, 8)
+
+
+def test_slices_of_convolutions() -> None:
+    kinds = ttnn.Conv2dSliceConfig.SliceTypeEnum
+    assert ttnn.Conv2dL1FullSliceConfig.slice_type == ttnn.Op2DL1Full == kinds.L1Full
+    config = ttnn.Conv2dSliceConfig(slice_type=ttnn.Conv2dDRAMSliceWidth, num_slices=4)
+    assert (config.slice_type, config.num_slices) == (kinds.DRAMSliceWidth, 4)
