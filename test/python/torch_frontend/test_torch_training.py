@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import torch
 import transformers as hf
-from compiled import assert_agree, error_of, on_chip
+from compiled import assert_agree, check, error_of, on_chip
 from torch import nn
 from torch.utils.checkpoint import checkpoint
 from ttmlir.torch.report import record
@@ -236,6 +236,17 @@ def test_products_and_sums_are_rounded_once(dtype: torch.dtype) -> None:
         assert torch.equal(found, (x.float() * y.float() + z.float()).to(dtype))
 
 
+def test_writes_to_lists() -> None:
+    def function(x: list[torch.Tensor], y: list[torch.Tensor], z: list[torch.Tensor]) -> torch.Tensor:
+        torch._foreach_copy_(x, [v.to(torch.bfloat16) * 2 for v in y])
+        torch._foreach_zero_(z)
+        return x[0].sum() + z[1]
+
+    with record() as reports:
+        check(function, *([torch.rand(n, 3) + low for n in (2, 5)] for low in range(3)))
+    assert [report.on_host for report in reports] == [{}]
+
+
 def test_ops_on_lists() -> None:
     def function(x: list[torch.Tensor], y: list[torch.Tensor]) -> list[list[torch.Tensor] | tuple[torch.Tensor, ...]]:
         return [
@@ -244,6 +255,7 @@ def test_ops_on_lists() -> None:
             torch._foreach_lerp(x, y, 0.3), torch._foreach_pow(y, 2), torch._foreach_maximum(x, y),
             torch._foreach_div(x, torch.tensor(2.0)), torch._foreach_clamp_min(x, 0.1),
             torch._foreach_maximum(x, 0.25), torch._foreach_minimum(y, [0.25, -0.5]),
+            torch._foreach_norm(x), torch._foreach_norm(y, 1), torch._foreach_norm(x, float("inf"), torch.float64),
         ]  # fmt: skip
 
     x, y = ([torch.rand(n, 3) - low for n in (2, 5)] for low in (0.5, -0.5))

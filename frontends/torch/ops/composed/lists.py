@@ -14,6 +14,13 @@ PREFIX = "_foreach_"
 # Names of arguments by position in the list's op, by keyword in the tensor's.
 KEYWORDS = {"addcmul": {"value": "value", "scalars": "value"}, "addcdiv": {"value": "value", "scalars": "value"}}
 
+
+def _norm(x: torch.Tensor, order: Any = 2, dtype: torch.dtype | None = None) -> torch.Tensor:
+    return torch.linalg.vector_norm(x, order, dtype=dtype)
+
+
+# The functions of a tensor that `torch` has under another name, or with other arguments.
+OTHERS: dict[str, Callable[..., Any]] = {"copy": torch.ops.aten.copy, "norm": _norm, "zero": torch.zeros_like}
 # The functions of a tensor and a number, where those of two tensors take no number.
 OF_NUMBERS = {"maximum": torch.clamp_min, "minimum": torch.clamp_max}
 
@@ -24,8 +31,8 @@ def of_lists() -> Iterator[tuple[str, Any, Callable[..., Any]]]:
         if not full.startswith(f"aten::{PREFIX}"):
             continue
         name, _, overload = full.removeprefix(f"aten::{PREFIX}").partition(".")
-        function = getattr(torch, name, None)
-        if function is None or name.endswith("_") or "out" in overload or name in ("norm", "powsum"):
+        function = OTHERS.get(name) or getattr(torch, name, None)
+        if function is None or name.endswith("_") or "out" in overload:
             continue
         op = getattr(getattr(torch.ops.aten, PREFIX + name), overload or "default")
         if not _scalars_in_a_tensor(op):
