@@ -106,12 +106,15 @@ def sharded_to_interleaved(
 ) -> Tensor:
     """Returns a sharded tensor interleaved, in DRAM unless `memory_config` says otherwise.
 
+    A result of sharded tensors is interleaved unless its call said otherwise; it is moved alike, as programs for a card
+    expect it in shards.
+
     Raises:
         TypeError: an argument is of another type.
-        ValueError: the tensor is not sharded, or the config is.
+        ValueError: the config is sharded.
     """
     name = "sharded_to_interleaved"
-    _check_sharded(name, input_tensor)
+    _check(name, "input_tensor", input_tensor, Tensor)
     _check(name, "memory_config", memory_config, MemoryConfig, optional=True)
     _check(name, "output_dtype", output_dtype, DataType, optional=True)
     if memory_config is not None and memory_config.is_sharded():
@@ -120,13 +123,13 @@ def sharded_to_interleaved(
 
 
 def reshard(input_tensor: Tensor, output_memory_config: MemoryConfig, output_tensor: Tensor | None = None) -> Tensor:
-    """Returns a sharded tensor in other shards.
+    """Returns a tensor in other shards; an interleaved one gets them, see sharded_to_interleaved.
 
     Raises:
         TypeError: an argument is of another type.
-        ValueError: the tensor or the config is not sharded.
+        ValueError: the config is not sharded.
     """
-    _check_sharded("reshard", input_tensor)
+    _check("reshard", "input_tensor", input_tensor, Tensor)
     _check("reshard", "output_memory_config", output_memory_config, MemoryConfig)
     if not output_memory_config.is_sharded():
         raise ValueError(f"ttnn.reshard: output_memory_config is {output_memory_config}; expected a sharded layout")

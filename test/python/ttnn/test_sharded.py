@@ -155,9 +155,26 @@ def test_other_form_and_reshard(device: Any) -> None:
     assert not again.is_allocated()
 
 
+def test_results_of_shards_are_moved_as_shards_are(device: Any) -> None:
+    """On a card, these results have the shards of their operand."""
+    sharded = ttnn.interleaved_to_sharded(put(device), at(1, 4), [32, 64], HEIGHT, ROWS)
+    result = ttnn.sharded_to_interleaved(ttnn.relu(sharded), ttnn.L1_MEMORY_CONFIG, ttnn.float32)
+    assert (result.memory_config(), result.dtype) == (ttnn.L1_MEMORY_CONFIG, ttnn.float32)
+    assert torch.equal(ttnn.to_torch(result), A.bfloat16().relu().float())
+    columns = ttnn.create_sharded_memory_config((128, 64), ttnn.CoreGrid(y=1, x=2), ttnn.ShardStrategy.WIDTH)
+    again = ttnn.reshard(ttnn.relu(sharded), columns)
+    assert list(again.memory_config().shard_spec.shape) == [128, 32]
+    assert torch.equal(ttnn.to_torch(again), A.bfloat16().relu())
+
+
 WRONG: list[tuple[Callable[[Any], Any], type[Exception], str]] = [
-    (lambda x: ttnn.sharded_to_interleaved(x), ValueError, "input_tensor lies in .*; expected a sharded tensor"),
-    (lambda x: ttnn.reshard(x, ttnn.L1_MEMORY_CONFIG), ValueError, "reshard: input_tensor lies in"),
+    (lambda x: ttnn.sharded_to_interleaved(3), TypeError, "input_tensor is 3 of type int; expected ttnn.Tensor"),
+    (
+        lambda x: ttnn.sharded_to_interleaved(x, ttnn.L1_HEIGHT_SHARDED_MEMORY_CONFIG),
+        ValueError,
+        "expected an interleaved layout",
+    ),
+    (lambda x: ttnn.reshard(x, ttnn.L1_MEMORY_CONFIG), ValueError, "reshard: output_memory_config is"),
     (lambda x: ttnn.interleaved_to_sharded(x, ttnn.L1_MEMORY_CONFIG), ValueError, "expected a sharded layout"),
     (
         lambda x: ttnn.interleaved_to_sharded(x, 3),
