@@ -115,6 +115,24 @@ def test_a_state_of_numbers_has_the_bits_of_one_of_words(algorithm: str, shape: 
     assert after.to(torch.int64).tolist() == expected_after.to(torch.int64)[:, 0].tolist()
 
 
+@pytest.mark.parametrize(("algorithm", "numbers"), [("PHILOX", 2), ("PHILOX", 3), ("THREE_FRY", 2)])
+def test_a_state_of_shifted_words_has_the_bits_of_one_of_words(algorithm: str, numbers: int) -> None:
+    """TensorFlow shifts and joins keys and counters of 64 bits."""
+    of = f"(tensor<{numbers}xui64>) -> (tensor<{numbers}xui64>, tensor<7xui32>)"
+    words = torch.tensor([[0xDEADBEEF, 0x12345678], [2**32 - 2, 7], [5, 0x80000001]], dtype=torch.int64)[:numbers]
+    (expected,) = run(f"""%s = stablehlo.bitcast_convert %x : (tensor<{numbers}x2xui32>) -> tensor<{numbers}xui64>
+      %n, %r0 = stablehlo.rng_bit_generator %s, algorithm = {algorithm} : {of}""",
+        {"x": words.to(torch.uint32)}, ["tensor<7xui32>"])  # fmt: skip
+    (found,) = run(f"""%c = stablehlo.constant dense<32> : tensor<{numbers}xui64>
+      %l = stablehlo.convert %x : (tensor<{numbers}xui32>) -> tensor<{numbers}xui64>
+      %w = stablehlo.convert %y : (tensor<{numbers}xui32>) -> tensor<{numbers}xui64>
+      %h = stablehlo.shift_left %w, %c : tensor<{numbers}xui64>
+      %s = stablehlo.or %l, %h : tensor<{numbers}xui64>
+      %n, %r0 = stablehlo.rng_bit_generator %s, algorithm = {algorithm} : {of}""",
+        {"x": words[:, 0].to(torch.uint32), "y": words[:, 1].to(torch.uint32)}, ["tensor<7xui32>"])  # fmt: skip
+    assert torch.as_tensor(found).to(torch.int64).tolist() == torch.as_tensor(expected).to(torch.int64).tolist()
+
+
 def on_cores_and_chip(module: Any, runs: int = 1) -> list[list[torch.Tensor]]:
     """The results of programs of kernels and of the library, which have no inputs; those of each run."""
     metal = clone(module)

@@ -287,6 +287,10 @@ static bool readsPair(OpOperand &use) {
   return isConvertible(use.getOwner()) && use.getOperandNumber() < dataOperands(use.getOwner());
 }
 
+/// Returns whether an operand is the state of random bits, which ExpandRngBitGenerator reads as the words it is joined
+/// from.
+static bool isRandomState(OpOperand &use) { return isa<stablehlo::RngBitGeneratorOp>(use.getOwner()); }
+
 /// Returns whether an op joins two words to an integer, or splits it.
 static bool joinsOrSplitsWords(Operation *op) {
   auto cast = dyn_cast<stablehlo::BitcastConvertOp>(op);
@@ -716,7 +720,7 @@ private:
       if (!isWide(op->getResult(0)))
         continue;
       for (OpOperand &use : op->getResult(0).getUses())
-        if (!readsPair(use) && !ranges.fitsWord(op->getResult(0)))
+        if (!readsPair(use) && !isRandomState(use) && !ranges.fitsWord(op->getResult(0)))
           component.exits.push_back(&use);
     }
     return component;
@@ -855,12 +859,22 @@ private:
     }
   }
 
-  /// Ops that compute with 32 bits take the lower word.
+  /// Ops that compute with 32 bits take the lower word, and states of random bits both.
   void narrowOthers(ImplicitLocOpBuilder &builder, Value value, Wide words) {
-    SmallVector<OpOperand *> others;
+    SmallVector<OpOperand *> others, states;
     for (OpOperand &use : value.getUses())
-      if (!readsPair(use))
+      if (isRandomState(use))
+        states.push_back(&use);
+      else if (!readsPair(use))
         others.push_back(&use);
+    if (!states.empty()) {
+      SmallVector<int64_t> shape(words.low.shape());
+      shape.push_back(1);
+      Expr both = words.low.reshape(shape).concat({words.high.reshape(shape)}, words.low.rank());
+      Value joined = stablehlo::BitcastConvertOp::create(builder, value.getType(), both.value());
+      for (OpOperand *use : states)
+        use->set(joined);
+    }
     if (others.empty() || exceedsWord(value.getDefiningOp()))
       return;
     Expr low = words.low.bitcast(Type(builder.getI32Type()));

@@ -316,3 +316,24 @@ func.func @other_sum(%x: tensor<4xi64>) -> tensor<4xi64> {
   %m = stablehlo.select %p, %s, %r : tensor<4xi1>, tensor<4xi64>
   return %m : tensor<4xi64>
 }
+
+// -----
+
+// Random bits read both words of their state, as it was joined or computed.
+// CHECK-LABEL: func.func @states
+// CHECK-NOT: stablehlo.shift_left
+// CHECK: %[[A:.*]] = stablehlo.bitcast_convert %{{.*}} : (tensor<2x2xui32>) -> tensor<2xui64>
+// CHECK: stablehlo.rng_bit_generator %[[A]]
+// CHECK: %[[B:.*]] = stablehlo.bitcast_convert %{{.*}} : (tensor<2x2xui32>) -> tensor<2xui64>
+// CHECK: stablehlo.rng_bit_generator %[[B]]
+func.func @states(%w: tensor<2x2xui32>, %a: tensor<2xui32>, %b: tensor<2xui32>) -> (tensor<4xui32>, tensor<4xui32>) {
+  %s = stablehlo.bitcast_convert %w : (tensor<2x2xui32>) -> tensor<2xui64>
+  %0:2 = stablehlo.rng_bit_generator %s, algorithm = PHILOX : (tensor<2xui64>) -> (tensor<2xui64>, tensor<4xui32>)
+  %c = stablehlo.constant dense<32> : tensor<2xui64>
+  %low = stablehlo.convert %a : (tensor<2xui32>) -> tensor<2xui64>
+  %wide = stablehlo.convert %b : (tensor<2xui32>) -> tensor<2xui64>
+  %high = stablehlo.shift_left %wide, %c : tensor<2xui64>
+  %t = stablehlo.or %low, %high : tensor<2xui64>
+  %1:2 = stablehlo.rng_bit_generator %t, algorithm = PHILOX : (tensor<2xui64>) -> (tensor<2xui64>, tensor<4xui32>)
+  return %0#1, %1#1 : tensor<4xui32>, tensor<4xui32>
+}
