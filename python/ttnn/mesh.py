@@ -106,7 +106,7 @@ class ShardTensor2dMesh(MeshMapper):
 
     def __init__(self, mesh_device: Device, mesh_shape: Sequence[int] | None, dims: Sequence[int | None]) -> None:
         _require_mesh(mesh_device, mesh_shape, type(self).__name__)
-        super().__init__(mesh_device, (dims[0], dims[1]))
+        super().__init__(mesh_device, _two(dims, type(self).__name__))
 
 
 class MeshComposer:
@@ -158,9 +158,10 @@ class ConcatMesh2dToTensor(MeshComposer):
 
     def __init__(self, mesh_device: Device, mesh_shape: Sequence[int] | None, dims: Sequence[int]) -> None:
         _require_mesh(mesh_device, mesh_shape, type(self).__name__)
-        if dims[0] == dims[1]:
+        rows, columns = _two(dims, type(self).__name__)
+        if rows == columns:
             raise ValueError(f"{type(self).__name__}: dims {tuple(dims)}; expected two different dimensions")
-        super().__init__(mesh_device, (dims[0], dims[1]))
+        super().__init__(mesh_device, (rows, columns))
 
 
 @demands("mesh_device", "config")
@@ -209,6 +210,13 @@ def _require_mesh(mesh_device: Device, mesh_shape: Sequence[int] | None, what: s
     found = MeshShape(mesh_device.get_mesh_shape())
     if mesh_shape is not None and MeshShape(mesh_shape) != found:
         raise ValueError(f"{what}: mesh_shape is {tuple(mesh_shape)}, but the device is a mesh of {tuple(found)}")
+
+
+def _two(dims: Any, what: str) -> Any:
+    """Returns the dimension of the rows of a mesh and that of its columns."""
+    if not isinstance(dims, list | tuple) or len(dims) != 2:
+        raise ValueError(f"{what}: dims is {dims!r}; expected one dimension for the rows and one for the columns")
+    return tuple(dims)
 
 
 # What from_torch and to_torch do with tensors of a mesh inside of `with distribute(...)`.

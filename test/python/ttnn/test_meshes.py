@@ -120,6 +120,8 @@ def test_errors(mesh: ttnn.MeshDevice) -> None:
             r"mesh_shape is \(4, 2\), but the device is .*\(2, 4\)",
         ),
         (lambda: ttnn.ConcatMesh2dToTensor(mesh, None, dims=(1, 1)), "expected two different dimensions"),
+        (lambda: ttnn.ConcatMesh2dToTensor(mesh, None, dims=(0, 1, 2)), r"dims is \(0, 1, 2\); expected one dimension"),
+        (lambda: ttnn.ShardTensor2dMesh(mesh, None, dims=(0, 1, 2)), r"dims is \(0, 1, 2\); expected one dimension"),
     ]:
         with pytest.raises(ValueError, match=text):
             wrong()
