@@ -29,7 +29,7 @@ from .options import Options
 from .report import BACKWARD, FORWARD
 from .saved import partition
 from .sizes.expressions import Sizes
-from .sizes.specialising import Specialising, is_dynamic
+from .sizes.specialising import Specialising, is_dynamic, sized_by_values
 
 
 class OptionValueError(ShortenTraceback, ValueError):
@@ -116,7 +116,7 @@ def _compiled(
         # Regions that the user marked as repeated, which spares Dynamo's time.
         graph_module = inline_invoke_subgraph(graph_module)
         graph_module.recompile()
-    if reason := kept_memory(graph_module, example_inputs):
+    if reason := sized_by_values(graph_module) or kept_memory(graph_module, example_inputs):
         return left_to_pytorch(graph_module, reason)
 
     def for_this_memory(program: Callable[..., Any], writes: bool) -> Callable[..., Any]:

@@ -17,6 +17,8 @@ from ttmlir.sizes import OpenSizeError
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx import GraphModule
+from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
+from torch.utils._pytree import tree_leaves
 
 from ..compilation import compile_graph, compile_whole, with_wide_integers, without_collection
 from ..errors import OutOfRangeError, UnsupportedError
@@ -50,6 +52,17 @@ def is_dynamic(graph_module: GraphModule) -> bool:
         ):
             return True
     return False
+
+
+def sized_by_values(graph_module: GraphModule) -> str:
+    """Returns why no set of sizes of a graph of Dynamo's arguments tells the sizes of all its tensors; or ""."""
+    for part in graph_module.modules():
+        for node in part.graph.nodes if isinstance(part, GraphModule) else ():
+            for value in tree_leaves(node.meta.get("example_value")):
+                sizes = value.shape if isinstance(value, torch.Tensor) else ()
+                if any(free_unbacked_symbols(n) for n in sizes if isinstance(n, torch.SymInt)):
+                    return f"sizes depend on values from {getattr(node.target, '__name__', node.target)}() on"
+    return ""
 
 
 def specialised(graph_module: GraphModule, arguments: Sequence[Any]) -> GraphModule:

@@ -400,6 +400,39 @@ def test_closed_sizes_have_a_program_each() -> None:
     assert [r.closed for r in reports] == ["PyTorch runs aten.linalg_matrix_exp.default"] * 3
 
 
+SIZED_BY_VALUES: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
+    "mask": lambda x: x[x > 0] * 2,
+    "sum of a mask": lambda x: x[x > 0].square().sum() + x,
+    "nonzero": lambda x: torch.nonzero(x > 0) + 1,
+    "where": lambda x: torch.where(x > 0)[1] * 3,
+    "unique": lambda x: torch.unique((x * 3).int()) + 1,
+    "bincount": lambda x: torch.bincount((x.abs() * 4).long().flatten(), minlength=6)[:4] + x,
+    "repeats": lambda x: torch.repeat_interleave(x, torch.tensor([1, 2, 0]), 0) + 1,
+    "new tensor": lambda x: torch.ones(int((x > 0).sum())) * 2,
+}
+
+
+@pytest.mark.parametrize("name", SIZED_BY_VALUES)
+def test_sizes_that_depend_on_values(name: str) -> None:
+    """Dynamo captures such graphs whole; with gradients, too."""
+    function = SIZED_BY_VALUES[name]
+    generator = torch.Generator().manual_seed(0)
+    given = [torch.rand(3, 4, generator=generator) - low for low in (0.5, 0.2)]
+    compiled = on_chip(function)
+    gradients = []
+    with pytest.warns(UserWarning, match="sizes depend on values from"), record() as reports:
+        for x in given:
+            assert_agree(compiled(x), function(x))
+        for run in (compiled, function):
+            x = given[0].clone().requires_grad_()
+            result = run(x)
+            if result.requires_grad:
+                result.sum().backward()
+            gradients.append(x.grad)
+    assert_agree(gradients[0], gradients[1])
+    assert all(report.on_host for report in reports)
+
+
 def test_why_sizes_are_closed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Names the op, its operands, and the tried sizes when a rule fails."""
 
