@@ -112,10 +112,28 @@ struct StableHLOToTTIR : tt::impl::ConvertStableHLOToTTIRBase<StableHLOToTTIR> {
     getOperation()->walk([](ttir::ConstantOp constant) {
       if (constant->use_empty())
         constant.erase();
+      else if (constant.getType().getNumElements() > 1 && isa<SplatElementsAttr>(constant.getValue()))
+        fill(constant);
     });
   }
 
 private:
+  /// Replaces equal values, all of which a file would hold, by an op that fills a tensor.
+  static void fill(ttir::ConstantOp constant) {
+    OpBuilder builder(constant);
+    Operation *filled = constant->getDialect()->materializeConstant(builder, constant.getValue(), constant.getType(),
+                                                                    constant.getLoc());
+    if (!filled)
+      return;
+    if (isa<ttir::ConstantOp>(filled)) {
+      filled->erase();
+      return;
+    }
+    filled->setDiscardableAttrs(constant->getDiscardableAttrDictionary());
+    constant->replaceAllUsesWith(filled);
+    constant.erase();
+  }
+
   FrozenRewritePatternSet patterns;
 };
 } // namespace

@@ -5,6 +5,7 @@
 #include "binary/open.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 namespace tt::runtime {
@@ -20,10 +21,17 @@ template <class T> bool areSame(const T &a, const T &b) {
   return std::ranges::equal(a, b, [](const auto &x, const auto &y) { return isSame(x, y); });
 }
 
+/// Whether two numbers have the same bits: NaN equals itself, and 0 is not -0.
+bool haveSameBits(double a, double b) { return std::bit_cast<uint64_t>(a) == std::bit_cast<uint64_t>(b); }
+
 struct SameAs {
   const ttnn::Attribute &other;
   template <class T> const T &theirs() const { return std::get<T>(other.value); }
   template <class T> bool operator()(const T &value) const { return value == theirs<T>(); }
+  bool operator()(double value) const { return haveSameBits(value, theirs<double>()); }
+  bool operator()(const std::vector<double> &values) const {
+    return std::ranges::equal(values, theirs<std::vector<double>>(), haveSameBits);
+  }
   bool operator()(const ttnn::ConstantAttribute &value) const {
     const auto &expected = theirs<ttnn::ConstantAttribute>().bytes;
     return value.bytes.size() == expected.size() &&

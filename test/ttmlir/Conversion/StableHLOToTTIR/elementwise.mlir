@@ -67,7 +67,7 @@ func.func @remainder(%a: tensor<4xf32>, %b: tensor<4xf32>, %u: tensor<4xui32>) -
   // CHECK: %[[X:.*]] = "ttir.abs"(%[[A]])
   // CHECK: %[[Y:.*]] = "ttir.abs"(%[[B]])
   // CHECK: %[[R:.*]] = "ttir.remainder"(%[[X]], %[[Y]])
-  // CHECK: %[[Z:.*]] = "ttir.constant"() <{value = dense<-0.000000e+00>
+  // CHECK: %[[Z:.*]] = "ttir.full"() <{fill_value = -0.000000e+00
   // CHECK: %[[P:.*]] = "ttir.gt"(%[[A]], %{{.*}})
   // CHECK: %[[M:.*]] = "ttir.maximum"(%[[A]], %[[Z]])
   // CHECK: %[[N:.*]] = "ttir.subtract"(%[[M]], %[[R]])

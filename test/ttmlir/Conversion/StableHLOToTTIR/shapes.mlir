@@ -1,12 +1,17 @@
 // RUN: ttmlir-opt %s --stablehlo-legalize-deprecated-ops --convert-stablehlo-to-ttir | FileCheck %s --implicit-check-not=stablehlo.
 
 // CHECK-LABEL: @creation
-func.func @creation() -> (tensor<2xf32>, tensor<3x4xi32>) {
+func.func @creation() -> (tensor<2xf32>, tensor<3x4xi32>, tensor<300x4xf32>, tensor<f32>) {
   // CHECK: "ttir.constant"() <{value = dense<[1.000000e+00, 2.000000e+00]> : tensor<2xf32>}>
   %0 = stablehlo.constant dense<[1.0, 2.0]> : tensor<2xf32>
   // CHECK: "ttir.arange"() <{arange_dimension = 1 : i64, end = 4 : si64, start = 0 : si64, step = 1 : si64}> : () -> tensor<3x4xi32>
   %1 = stablehlo.iota dim = 1 : tensor<3x4xi32>
-  return %0, %1 : tensor<2xf32>, tensor<3x4xi32>
+  // A file holds equal values once.
+  // CHECK: "ttir.full"() <{fill_value = 0x7FC00000 : f32, shape = array<i32: 300, 4>}> : () -> tensor<300x4xf32>
+  %2 = stablehlo.constant dense<0x7FC00000> : tensor<300x4xf32>
+  // CHECK: "ttir.constant"() <{value = dense<2.500000e+00> : tensor<f32>}>
+  %3 = stablehlo.constant dense<2.5> : tensor<f32>
+  return %0, %1, %2, %3 : tensor<2xf32>, tensor<3x4xi32>, tensor<300x4xf32>, tensor<f32>
 }
 
 // Reshapes to, and permutes of, the same shape are nothing.
