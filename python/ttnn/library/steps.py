@@ -221,7 +221,7 @@ def _flipped(tensor: Tensor, *axes: int) -> Tensor:
 
 
 def from_the_end(function: str, value: bool, values: Values) -> Then | None:
-    """Flips the operand along the dimension, and the result."""
+    """Reads the operand from the end of the dimension, and turns the result round."""
     parameter = next(name for name in ("input_tensor", "input") if name in values)
     tensor, dim = values[parameter], values["dim"]
     rank = len(tensor.shape) if isinstance(tensor, Tensor) else 0
