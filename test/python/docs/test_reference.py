@@ -83,7 +83,6 @@ NO_EXAMPLE = frozenset(
         "ttnn.reset_global_semaphore",
         "ttnn.rotary_embedding_llama",
         "ttnn.to_tensor_spec",
-        "stablehlo.case",
     ]
 )
 
