@@ -10,8 +10,9 @@ from typing import Any
 from _ttmlir_runtime.runtime import Device, Tensor
 from _ttmlir_runtime.ttnn import DataType, Layout, MemoryConfig
 
+from ..library.steps import flipped
 from .frame import MOREH, composite, ops
-from .parts import axis_of, flipped
+from .parts import axis_of
 from .shapes import expand
 from .statistics import axes_of
 

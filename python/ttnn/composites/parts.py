@@ -36,16 +36,6 @@ def numbers(size: int, like: Tensor, axis: int = 0, rank: int = 1) -> Tensor:
     return ops.to_layout(ops.reshape(counted, shape), like.layout)
 
 
-def flipped(tensor: Tensor, axis: int) -> Tensor:
-    """Returns the tensor with the elements of a dimension in the opposite order."""
-    rank, size = len(tensor.shape), tensor.shape[axis]
-    if 0 in tensor.shape:
-        return ops.assign(tensor)
-    places = (size - 1.0) - numbers(size, tensor, axis, rank)
-    times = [1 if each == axis else tensor.shape[each] for each in range(rank)]
-    return ops.gather(tensor, axis, ops.typecast(ops.repeat(places, times), DataType.UINT32))
-
-
 @composite(golden="list(torch.chunk(input_tensor, chunks, dim))", wide=False)
 def chunk(input_tensor: Tensor, chunks: int, dim: int) -> list[Tensor]:
     """Returns at most `chunks` parts along a dimension, of one size but for the last."""

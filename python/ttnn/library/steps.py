@@ -212,12 +212,16 @@ def padded_as(function: str, value: Sequence[int], values: Values) -> Then:
     return then
 
 
-def _flipped(tensor: Tensor, *axes: int) -> Tensor:
-    from ..composites.parts import flipped  # which needs the functions
-
-    for axis in axes:
-        tensor = flipped(tensor, axis)
-    return tensor
+def flipped(tensor: Tensor, axis: int) -> Tensor:
+    """Returns the tensor with the elements of a dimension in the opposite order."""
+    if 0 in tensor.shape:
+        return tensor
+    rank, size = len(tensor.shape), tensor.shape[axis]
+    counted = ttnn("arange")(0, size, 1, dtype=DataType.FLOAT32, device=tensor.device(), layout=Layout.ROW_MAJOR)
+    along = ttnn("reshape")(counted, [size if each == axis else 1 for each in range(rank)])
+    places = (size - 1.0) - ttnn("to_layout")(along, tensor.layout)
+    times = [1 if each == axis else tensor.shape[each] for each in range(rank)]
+    return ttnn("gather")(tensor, axis, ttnn("typecast")(ttnn("repeat")(places, times), DataType.UINT32))
 
 
 def from_the_end(function: str, value: bool, values: Values) -> Then | None:
@@ -227,10 +231,10 @@ def from_the_end(function: str, value: bool, values: Values) -> Then | None:
     rank = len(tensor.shape) if isinstance(tensor, Tensor) else 0
     if not value or type(dim) is not int or not -rank <= dim < rank:
         return None  # the function says what is wrong with them
-    values[parameter], out = _flipped(tensor, dim % rank), values.pop("out", None)
+    values[parameter], out = flipped(tensor, dim % rank), values.pop("out", None)
 
     def then(result: Tensor) -> Tensor:
-        result = _flipped(result, dim % rank)
+        result = flipped(result, dim % rank)
         return result if out is None else ttnn("assign")(result, output_tensor=out)
 
     return then
@@ -240,7 +244,7 @@ def not_mirrored(function: str, value: bool, values: Values) -> None:
     """Turns a kernel that is mirrored already to what PyTorch has; prepared weights are neither."""
     weights = values["weight_tensor"]
     if not value and isinstance(weights, Tensor) and [*weights.shape[2:]] == [*values["kernel_size"]]:
-        values["weight_tensor"] = _flipped(weights, 2, 3)
+        values["weight_tensor"] = flipped(flipped(weights, 2), 3)
 
 
 def release_input(function: str, value: bool, values: Values) -> Then | None:
