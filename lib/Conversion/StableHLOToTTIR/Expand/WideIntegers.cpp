@@ -8,7 +8,6 @@
 
 #include "mlir/Analysis/CallGraph.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Rewrite/FrozenRewritePatternSet.h"
@@ -335,7 +334,8 @@ struct LegalizeWideIntegers : tt::impl::StableHLOLegalizeWideIntegersBase<Legali
     if (llvm::all_of(getOperation().getOps<func::FuncOp>(),
                      [](func::FuncOp function) { return findRoots(function).empty(); }))
       return;
-    inlineCalls();
+    if (failed(inlineCalls()))
+      return signalPassFailure();
     for (auto function : getOperation().getOps<func::FuncOp>())
       if (failed(convertFunction(function)))
         return signalPassFailure();
@@ -348,7 +348,9 @@ private:
 
   /// Inlines the calls that take or return 64-bit integers, callees first, so that the words of these are known on both
   /// sides. Functions that call each other are refused later.
-  void inlineCalls() {
+  LogicalResult inlineCalls() {
+    constexpr size_t most = 200'000;
+    size_t copied = 0;
     SymbolTable symbols(getOperation());
     const CallGraph graph(getOperation());
     llvm::SetVector<func::FuncOp> inlined;
@@ -368,13 +370,20 @@ private:
         auto callee = symbols.lookup<func::FuncOp>(call.getCallee());
         if (!callee || !callee.getBody().hasOneBlock() || inCycles.contains(callee))
           continue;
-        ttcore::inlineCall(call, callee);
+        const Location at = call.getLoc();
+        copied += ttcore::inlineCall(call, callee).size();
         inlined.insert(callee);
+        if (copied > most)
+          return emitError(at)
+                 << "calls of functions that compute with 64-bit integers which do not fit in 32 bits are "
+                    "inlined, which makes more than "
+                 << most << " operations";
       }
     }
     for (func::FuncOp callee : llvm::reverse(inlined))
       if (callee.isPrivate() && SymbolTable::symbolKnownUseEmpty(callee, getOperation()))
         symbols.erase(callee);
+    return success();
   }
 
   /// Replaces the neutral element of a maximum or minimum in a window by that of the 32 bits.
@@ -502,13 +511,13 @@ private:
     return component;
   }
 
-  /// A value that a loop or a branch carries.
+  /// A value that a loop, a branch or a barrier carries.
   using Carried = std::pair<Operation *, unsigned>;
 
-  /// Returns where a loop or branch carries the value of this use, if all its regions can carry words.
+  /// Returns where a loop, branch or barrier carries the value of this use, if all its regions can carry words.
   static std::optional<Carried> carriedBy(OpOperand &use) {
     Operation *user = use.getOwner();
-    if (isa<stablehlo::WhileOp>(user))
+    if (isa<stablehlo::OptimizationBarrierOp, stablehlo::WhileOp>(user))
       return Carried(user, use.getOperandNumber());
     Operation *parent = user->getParentOp();
     if (!isa<stablehlo::ReturnOp>(user) || !isa<stablehlo::CaseOp, stablehlo::IfOp, stablehlo::WhileOp>(parent))
@@ -560,7 +569,7 @@ private:
     }
     SmallVector<Value> operands(op->getOperands());
     const bool isLoop = isa<stablehlo::WhileOp>(op);
-    if (isLoop)
+    if (isa<stablehlo::OptimizationBarrierOp, stablehlo::WhileOp>(op))
       for (unsigned i : indices)
         operands[i] = split(operands[i]);
     for (Region &region : op->getRegions()) {
@@ -746,13 +755,14 @@ private:
   }
 
   Expr eachWord(ImplicitLocOpBuilder &builder, Operation *op, bool high) {
-    IRMapping mapping;
-    for (Value operand : op->getOperands().take_front(dataOperands(op)))
+    SmallVector<Value> operands(op->getOperands());
+    for (Value &operand : MutableArrayRef(operands).take_front(dataOperands(op)))
       if (isWide(operand)) {
         Wide words = pairOf(builder, operand);
-        mapping.map(operand, high ? words.high.value() : words.low.value());
+        operand = high ? words.high.value() : words.low.value();
       }
-    Operation *copy = builder.clone(*op, mapping);
+    Operation *copy = builder.clone(*op);
+    copy->setOperands(operands);
     Value result = copy->getResult(0);
     result.setType(typeOf(result).clone(wordType(builder)));
     return {builder, result};

@@ -36,9 +36,10 @@ std::optional<int> hlo::knownShift(Value value) {
   return static_cast<int>(elements.getSplatValue<APInt>().getLimitedValue(64));
 }
 
-/// Returns the least value, 0 or 1, of an operand of a select that is the difference of two numbers and is taken only
-/// where it is not less; nothing if it is no such operand.
-static std::optional<uint64_t> leastOfGuarded(stablehlo::SelectOp select, unsigned i) {
+/// Returns the difference of two numbers that an operand of a select is, and its least value, 0 or 1, if it is taken
+/// only where it is not less and no bits are lost; nothing for other operands.
+static std::optional<std::pair<stablehlo::SubtractOp, uint64_t>> guardedDifference(stablehlo::SelectOp select,
+                                                                                   unsigned i) {
   Value branch = select->getOperand(i);
   if (auto cast = branch.getDefiningOp<stablehlo::ConvertOp>(); cast && isWide(cast.getOperand()))
     branch = cast.getOperand();
@@ -57,7 +58,7 @@ static std::optional<uint64_t> leastOfGuarded(stablehlo::SelectOp select, unsign
     std::swap(larger, smaller);
   if (difference.getLhs() != larger || difference.getRhs() != smaller)
     return std::nullopt;
-  return isStrict == holds ? 1 : 0;
+  return std::pair(difference, uint64_t(isStrict == holds));
 }
 
 /// Returns the operands of an op of this type; nulls for other values.
@@ -178,9 +179,16 @@ ConstantRange WideRanges::computed(Value value, int depth) {
             return ConstantRange(APInt(bits, 0), by.getSignedMax());
         }
         const auto branch = [&](unsigned i) {
-          std::optional<uint64_t> least = leastOfGuarded(select, i);
           const ConstantRange range = of(i);
-          return least ? range.intersectWith({APInt(bits, *least), APInt::getSignedMinValue(bits)}) : range;
+          const auto guarded = guardedDifference(select, i);
+          if (!guarded)
+            return range;
+          auto [difference, least] = *guarded;
+          const ConstantRange a = this->of(difference.getLhs(), depth + 1),
+                              b = this->of(difference.getRhs(), depth + 1);
+          if (a.signedSubMayOverflow(b) != ConstantRange::OverflowResult::NeverOverflows)
+            return range;
+          return range.intersectWith({APInt(bits, least), APInt::getSignedMinValue(bits)});
         };
         return joined(branch(1), branch(2));
       })

@@ -337,3 +337,42 @@ func.func @states(%w: tensor<2x2xui32>, %a: tensor<2xui32>, %b: tensor<2xui32>) 
   %1:2 = stablehlo.rng_bit_generator %t, algorithm = PHILOX : (tensor<2xui64>) -> (tensor<2xui64>, tensor<4xui32>)
   return %0#1, %1#1 : tensor<4xui32>, tensor<4xui32>
 }
+
+// -----
+
+// The difference of any two integers may lose bits: it may be negative where the comparison selects it.
+// CHECK-LABEL: func.func @guarded_overflow
+// CHECK: dense<9223372036854775807>
+func.func @guarded_overflow(%x: tensor<i64>) -> tensor<i64> {
+  %a = stablehlo.constant dense<9223372036854775807> : tensor<i64>
+  %b = stablehlo.constant dense<-20> : tensor<i64>
+  %one = stablehlo.constant dense<1> : tensor<i64>
+  %m = stablehlo.minimum %b, %x : tensor<i64>
+  %d = stablehlo.subtract %a, %m : tensor<i64>
+  %p = stablehlo.compare GT, %a, %m, SIGNED : (tensor<i64>, tensor<i64>) -> tensor<i1>
+  %r = stablehlo.select %p, %d, %one : tensor<i1>, tensor<i64>
+  return %r : tensor<i64>
+}
+
+// -----
+
+// The indices of a gather stay whole where they are its operand as well. A barrier passes words.
+// CHECK-LABEL: func.func @own_indices
+// CHECK: "stablehlo.gather"(%{{.*}}, %arg0)
+// CHECK: "stablehlo.gather"(%{{.*}}, %arg0)
+// CHECK-LABEL: func.func @barrier
+// CHECK: stablehlo.optimization_barrier %{{.*}} : tensor<4x2xui32>
+func.func @own_indices(%x: tensor<4xi64>) -> tensor<4xi1> {
+  %c = stablehlo.constant dense<4294967296> : tensor<4xi64>
+  %0 = "stablehlo.gather"(%x, %x) <{dimension_numbers = #stablehlo.gather<collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>, slice_sizes = array<i64: 1>}> : (tensor<4xi64>, tensor<4xi64>) -> tensor<4xi64>
+  %1 = stablehlo.compare LT, %0, %c, SIGNED : (tensor<4xi64>, tensor<4xi64>) -> tensor<4xi1>
+  return %1 : tensor<4xi1>
+}
+func.func @barrier(%x: tensor<4xi64>) -> tensor<4xi64> {
+  %c = stablehlo.constant dense<4294967296> : tensor<4xi64>
+  %ten = stablehlo.constant dense<10> : tensor<4xi64>
+  %0 = stablehlo.multiply %x, %c : tensor<4xi64>
+  %1 = stablehlo.optimization_barrier %0 : tensor<4xi64>
+  %2 = stablehlo.remainder %1, %ten : tensor<4xi64>
+  return %2 : tensor<4xi64>
+}
