@@ -523,28 +523,36 @@ private:
   size_t packedPlace = 0;       // of others
 };
 
-/// The cases in which panels are faster, or as fast: not too few channels, no single adjacent pixels, and no unit that
-/// multiplies bf16. Nothing is generated for a new size. The kernel library computes the remaining cases.
+bool isOfBf16(const OpCall &call, size_t operandIndex) {
+  return storageType(operand(call, operandIndex).dtype) == StorageType::BF16;
+}
+
+/// Whether a unit multiplies both operands as they are.
+bool hasUnit(const OpCall &call) { return usesBf16() && isOfBf16(call, 0) && isOfBf16(call, 1); }
+
+/// The cases in which panels are faster, or as fast: not too few channels, and no single adjacent pixels. Nothing is
+/// generated for a new size. The kernel library computes the remaining cases.
 bool suits(const OpCall &call, const Convolution &c) {
   constexpr int64_t fewValues = 48; // of a line of a window that lie together
   const Axis &along = c.window.axes.back();
-  const auto isBf16 = [&](size_t i) { return storageType(operand(call, i).dtype) == StorageType::BF16; };
   const bool onePixel =
       c.window.area() == 1 &&
       (units() == Units::AVX2 || std::ranges::all_of(c.window.axes, [](auto &a) { return a.stride == 1; }));
-  return units() >= Units::AVX2 && !(usesBf16() && isBf16(0) && isBf16(1)) && !c.transposed && c.groups == 1 &&
-         !onePixel && c.out >= 16 && volume(operand(call, 0).shape) > 0 &&
+  return units() >= Units::AVX2 && !c.transposed && c.groups == 1 && !onePixel && c.out >= 16 &&
+         volume(operand(call, 0).shape) > 0 &&
          c.window.channels * (along.dilation == 1 ? along.kernel : 1) >= fewValues && partInside(c.window.axes) > 0.2;
 }
 
 } // namespace
 
 std::unique_ptr<Kernel> makePanelConvolution(const OpCall &call, const Convolution &c) {
-  if (!suits(call, c))
+  const bool fewProducts = hasUnit(call);
+  if (!suits(call, c) || (fewProducts && !suitsWinogradInF32(c)))
     return nullptr;
   const DataType produced = result(call).dtype == DataType::BFloat16 ? DataType::BFloat16 : DataType::Float32;
-  auto direct = std::make_unique<PanelConvolution>(call, c, produced, activationOf(call));
-  return withEpilogue(call, makeWinogradConvolution(call, c, produced, std::move(direct)), produced, {});
+  auto kernel = makeWinogradConvolution(
+      call, c, produced, std::make_unique<PanelConvolution>(call, c, produced, activationOf(call)), fewProducts);
+  return kernel ? withEpilogue(call, std::move(kernel), produced, {}) : nullptr;
 }
 
 } // namespace tt::ttnn

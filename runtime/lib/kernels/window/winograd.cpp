@@ -28,6 +28,7 @@
 #include "kernels/elementwise/epilogue.h"
 #include "kernels/window/winograd_tiles.h"
 #include "tt/parallel.h"
+#include "tt/units.h"
 
 #include <algorithm>
 #include <atomic>
@@ -44,7 +45,9 @@ using panels::Unit;
 
 constexpr Unit unit = Unit::F32;
 constexpr int64_t width = panels::width(unit);
-constexpr int64_t taps = 9; // of a window
+constexpr int64_t taps = 9;                                  // of a window
+constexpr int64_t columns512 = panels::tileApart512.columns; // of a panel of weights with AVX-512; with AVX2: width
+static_assert(panels::tileApart2.columns == width);
 constexpr auto floatBytes = static_cast<int64_t>(sizeof(float));
 constexpr uint32_t magnitude = 0x7fffffff;
 
@@ -179,19 +182,26 @@ uint32_t largestPixel(float weight, int64_t channels, double amplification) {
   return std::bit_cast<uint32_t>(static_cast<float>(std::min(most, 0x1p120)));
 }
 
-/// G g G^T of the windows g of a channel, for some columns; the values of a place are `apart` from those of the next.
-template <class Tile> void transformWeights(const float *const *window, int64_t columns, float *to, int64_t apart) {
+/// G g G^T of the windows g of some channels, for `columns` columns of a panel; the values of a place are `apart` from
+/// those of the next.
+template <class Tile, int64_t columns>
+void transformWeights(const float *const *window, int64_t channels, float *to, int64_t apart) {
   constexpr int64_t side = Tile::side;
+  // Whole rows of a panel follow one another.
+  constexpr int64_t pieces = width / columns;
+  const int64_t rows = pieces == 1 ? 1 : channels, values = pieces == 1 ? channels * columns : columns;
+  for (int64_t c = 0; c < rows; ++c, to += width) {
 #pragma clang loop vectorize(assume_safety)
-  for (int64_t o = 0; o < columns; ++o) {
-    float g[3][3], t[side][side];
+    for (int64_t o = 0; o < values; ++o) {
+      float g[3][3], t[side][side];
 #pragma clang loop unroll(full)
-    for (int64_t i = 0; i < taps; ++i)
-      g[i / 3][i % 3] = window[i][o];
-    winograd::transformBoth<Tile::weights>(g, t);
+      for (int64_t i = 0; i < taps; ++i)
+        g[i / 3][i % 3] = window[i][c * columns + o];
+      winograd::transformBoth<Tile::weights>(g, t);
 #pragma clang loop unroll(full)
-    for (int64_t i = 0; i < side * side; ++i)
-      to[i * apart + o] = t[i / side][i % side];
+      for (int64_t i = 0; i < side * side; ++i)
+        to[i * apart + o] = t[i / side][i % side];
+    }
   }
 }
 
@@ -232,6 +242,9 @@ void transformSums(const float *sums, int64_t apart, int64_t columns, float *con
 /// Values of images of type In: f32, or bf16.
 template <class Tile, class In> class WinogradConvolution final : public ImagewiseConvolution {
   static constexpr int64_t side = Tile::side, places = side * side, results = Tile::results;
+  /// Channels of a panel that are transformed at a time where panels are divided: all places stay in the second-level
+  /// cache.
+  static constexpr int64_t chunk = (9 << 15) / (places * width * floatBytes) / 16 * 16;
 
 public:
   WinogradConvolution(const OpCall &call, const Convolution &c, DataType produced, const std::string &activation,
@@ -296,10 +309,9 @@ private:
     const Residual &residual;
     const int64_t *images; // that are convolved
   };
-  /// Panels [first, last), transformed at `weights`.
+  /// Panels [first, last).
   struct Group {
     int64_t first, last;
-    const std::byte *weights;
   };
   /// Tiles [first, first + count), transformed at `pixels`; the values of a place are `apart` bytes from those of the
   /// next one.
@@ -309,6 +321,22 @@ private:
     int64_t apart;
   };
 
+  /// `count` pieces of memory of `bytes` each, a multiple of 64, that are `apart`.
+  struct Fetch {
+    const std::byte *from = nullptr;
+    int64_t count = 0, bytes = 0, apart = 0;
+
+    /// Lets a block bring one of `shares` equal shares into cache.
+    void share(panels::Block &block, int64_t index, int64_t shares) const {
+      const int64_t lines = count * bytes / 64, first = lines * index / shares;
+      block.next = from;
+      block.nextBytes = (lines * (index + 1) / shares - first) * 64;
+      block.nextLine = bytes;
+      block.nextApart = apart;
+      block.nextFirst = first;
+    }
+  };
+
   void runChosen(const Values &now, int64_t count, std::byte *scratch) const {
     if (arePanelsDivided)
       runByPanels(now, count * tileRows * tileColumns, scratch);
@@ -316,58 +344,75 @@ private:
       runByTiles(now, count * tileRows * tileColumns, count == images ? allBlocks : 0, scratch);
   }
 
-  /// Each thread multiplies all tiles with some panels, whose weights it transforms one panel at a time.
+  /// Each thread transforms all tiles, and multiplies them with some panels, whose weights it transforms some channels
+  /// at a time.
   void runByPanels(const Values &now, int64_t tiles, std::byte *scratch) const {
-    const Tiles all{0, tiles, scratch + pixelPlace, tiles * pixelBytes};
-    parallelFor(tiles, std::max<int64_t>(1, 2048 / channels), [&](int64_t begin, int64_t end) {
-      transformTiles(now, begin, end, reinterpret_cast<float *>(scratch + pixelPlace + begin * pixelBytes),
-                     all.apart / floatBytes);
-    });
     parallelRuns(panelCount, 1, slots, [&](int64_t s, Runs &runs) {
       const panels::Session session(unit, tiles);
       std::byte *const slot = scratch + slotPlace + static_cast<size_t>(s) * perSlot;
+      const Tiles all{0, tiles, slot + pixelPlace, tiles * pixelBytes};
+      bool areTransformed = false;
       for (ItemRange run; runs.take(run);)
         for (int64_t panel = run.begin; panel < run.end; ++panel) {
-          transformChannels(panel, 0, channels, reinterpret_cast<float *>(slot + weightsPlace));
-          multiplyTiles(session, now, all, {panel, panel + 1, slot + weightsPlace}, slot);
+          if (!areTransformed)
+            transformTiles(now, 0, tiles, reinterpret_cast<float *>(slot + pixelPlace), all.apart / floatBytes);
+          areTransformed = true;
+          for (int64_t from = 0; from < channels; from += chunk) {
+            const ItemRange some{from, std::min(channels, from + chunk)};
+            transformChannels(panel, some.begin, some.end, reinterpret_cast<float *>(slot + weightsPlace));
+            Fetch next;
+            if (some.end < channels)
+              next = fetchOf(panel, {some.end, std::min(channels, some.end + chunk)});
+            else if (panel + 1 < run.end)
+              next = fetchOf(panel + 1, {0, std::min(channels, chunk)});
+            multiplyPlaces(session, all, slot + weightsPlace, panel, some, &next, slot);
+          }
+          store(now, all, panel, slot);
         }
     });
   }
 
-  /// Each thread multiplies some tiles with all panels, which are transformed in groups before.
+  /// Each thread multiplies some tiles with all panels, which it transforms in groups before.
   void runByTiles(const Values &now, int64_t tiles, int64_t given, std::byte *scratch) const {
     const int64_t blocks = given ? given : ceilDivide(tiles, mostTiles);
     for (int64_t panel = 0; panel < panelCount; panel += panelsAtOnce) {
-      const Group group{panel, std::min(panelCount, panel + panelsAtOnce), scratch + weightsPlace};
-      transform(group, reinterpret_cast<float *>(scratch + weightsPlace));
+      const Group group{panel, std::min(panelCount, panel + panelsAtOnce)};
       parallelRuns(blocks, 1, slots, [&](int64_t s, Runs &runs) {
         const panels::Session session(unit, mostTiles);
         std::byte *const slot = scratch + slotPlace + static_cast<size_t>(s) * perSlot;
+        bool areTransformed = false;
         for (ItemRange run; runs.take(run);)
           for (int64_t b = run.begin; b < run.end; ++b) {
             const int64_t first = tiles * b / blocks, last = tiles * (b + 1) / blocks;
             const Tiles some{first, last - first, slot + pixelPlace, (last - first) * pixelBytes};
             transformTiles(now, first, last, reinterpret_cast<float *>(slot + pixelPlace), some.apart / floatBytes);
-            multiplyTiles(session, now, some, group, slot);
+            std::byte *weights = slot + weightsPlace;
+            for (int64_t i = group.first; i < group.last; ++i, weights += places * placeBytes) {
+              if (!areTransformed)
+                transformChannels(i, 0, channels, reinterpret_cast<float *>(weights));
+              multiplyPlaces(session, some, weights, i, {0, channels}, nullptr, slot);
+              store(now, some, i, slot);
+            }
+            areTransformed = true;
           }
       });
     }
   }
 
-  /// The division depends on the number of threads, but no bit of the result does.
+  /// The division depends on the number of threads, but no bit of the result does. What is transformed is not shared:
+  /// it takes long to write lines that other threads have read.
   void divide() {
-    constexpr int64_t cacheBytes = 1 << 19, fewest = 36, most = 48, weightBytes = 1 << 22, few = 64;
+    constexpr int64_t cacheBytes = 1 << 19, fewest = 36, most = 48, weightBytes = 1 << 23, few = 64;
     const int64_t tiles = images * tileRows * tileColumns;
     // Rows, and places of weights, a power of two apart would share few lines of the first-level cache.
     pixelBytes = channels * floatBytes + 64;
-    placeBytes = (channels + 1) * width * floatBytes;
     arePanelsDivided = tiles <= few && panelCount >= threads();
+    const int64_t depth = arePanelsDivided ? std::min(channels, chunk) : channels;
+    placeBytes = (depth + 1) * width * floatBytes;
     ScratchLayout slot;
     if (arePanelsDivided) {
       slots = std::min<int64_t>(threads(), panelCount);
       mostTiles = tiles;
-      pixelPlace = layout.take(static_cast<size_t>(places * tiles * pixelBytes));
-      weightsPlace = slot.take(static_cast<size_t>(places * placeBytes));
     } else {
       const int64_t atOnce = std::clamp<int64_t>(cacheBytes / (places * channels * floatBytes), fewest, most);
       allBlocks = ceilDivide(tiles, atOnce);
@@ -375,45 +420,46 @@ private:
         allBlocks = some;
       slots = std::min<int64_t>(threads(), allBlocks);
       mostTiles = ceilDivide(tiles, allBlocks);
-      panelsAtOnce = std::clamp<int64_t>(weightBytes / (places * channels * width * floatBytes), 1, panelCount);
-      pixelPlace = slot.take(static_cast<size_t>(places * mostTiles * pixelBytes));
-      weightsPlace = layout.take(static_cast<size_t>(panelsAtOnce * places * placeBytes));
+      panelsAtOnce = std::clamp<int64_t>(weightBytes / (slots * places * placeBytes), 1, panelCount);
     }
+    pixelPlace = slot.take(static_cast<size_t>(places * mostTiles * pixelBytes));
+    weightsPlace = slot.take(static_cast<size_t>((arePanelsDivided ? 1 : panelsAtOnce) * places * placeBytes));
     sumPlace = slot.take(static_cast<size_t>(places * mostTiles * width * floatBytes));
     resultPlace = slot.take(static_cast<size_t>(results * results * mostTiles * width * floatBytes));
     perSlot = slot.bytes();
     slotPlace = layout.take(static_cast<size_t>(slots) * perSlot);
   }
 
-  /// Transforms the weights of panels on all threads, to panels of [place, channel, column].
-  void transform(const Group &group, float *to) const {
-    parallelFor((group.last - group.first) * channels, 8, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end;) {
-        const int64_t panel = i / channels, first = i % channels, last = std::min(channels, first + end - i);
-        transformChannels(group.first + panel, first, last, to + panel * places * placeBytes / floatBytes);
-        i += last - first;
-      }
-    });
-  }
-
-  /// Channels [first, last) of a panel that begins at `to`.
+  /// Transforms the weights of channels [first, last) of a panel to [place, channel, column].
   void transformChannels(int64_t panel, int64_t first, int64_t last, float *to) const {
     const WeightPanels weights = weightPanels();
+    const auto transform =
+        weights.columns == width ? transformWeights<Tile, width> : transformWeights<Tile, columns512>;
     const int64_t directPanels = ceilDivide(out, weights.columns), pieces = width / weights.columns,
-                  apart = placeBytes / floatBytes, atOnce = pieces == 1 ? ChannelRows::most : 1;
+                  apart = placeBytes / floatBytes;
     for (int64_t piece = 0; piece < pieces; ++piece) {
       const int64_t source = panel * pieces + piece;
       ChannelRows rows(weights, source, channels);
       for (int64_t c = first, count; c < last; c += count) {
-        count = std::min(atOnce, last - c);
-        float *const target = to + c * width + piece * weights.columns;
+        count = std::min(ChannelRows::most, last - c);
+        float *const target = to + (c - first) * width + piece * weights.columns;
         if (source < directPanels)
-          transformWeights<Tile>(rows.of(c, count), count * weights.columns, target, apart);
+          transform(rows.of(c, count), count, target, apart);
         else
-          for (int64_t place = 0; place < places; ++place)
-            std::fill_n(target + place * apart, count * weights.columns, 0.0f);
+          for (int64_t i = 0; i < places * count; ++i)
+            std::fill_n(target + i / count * apart + i % count * width, weights.columns, 0.0f);
       }
     }
+  }
+
+  /// The weights of some channels of a panel, before they are transformed.
+  Fetch fetchOf(int64_t panel, ItemRange some) const {
+    const WeightPanels weights = weightPanels();
+    const int64_t pieces = width / weights.columns, first = panel * pieces,
+                  last = std::min(first + pieces, ceilDivide(out, weights.columns)),
+                  rowBytes = weights.columns * (weights.narrow ? 2 : floatBytes);
+    return {weights.values + (first * taps * channels + some.begin) * rowBytes, (last - first) * taps,
+            some.size() * rowBytes, channels * rowBytes};
   }
 
   /// Finds the images that cannot be transformed. bits: of the largest magnitude in each pixel.
@@ -478,16 +524,40 @@ private:
     return {chosen ? chosen[at.image] : 0, at.y - rows.low, at.x - columns.low};
   }
 
-  void multiplyTiles(const panels::Session &session, const Values &now, const Tiles &tiles, const Group &group,
-                     std::byte *slot) const {
+  /// Multiplies `some` channels of tiles with the weights of these channels of a panel, or adds that to the sums of the
+  /// channels before. next: brought into cache meanwhile; nullptr: the weights themselves, ahead of their use.
+  void multiplyPlaces(const panels::Session &session, const Tiles &tiles, const std::byte *weights, int64_t panel,
+                      ItemRange some, const Fetch *next, std::byte *slot) const {
+    constexpr int64_t most = 128; // of channels, whose weights stay in the first-level cache
     const int64_t steps = ceilDivide(tiles.count, panels::blockRows(unit)), step = ceilDivide(tiles.count, steps);
     auto *sums = reinterpret_cast<float *>(slot + sumPlace);
-    const std::byte *weights = group.weights;
-    for (int64_t panel = group.first; panel < group.last; ++panel) {
-      for (int64_t place = 0; place < places; ++place, weights += placeBytes)
-        multiply(session, tiles.pixels + place * tiles.apart, weights, std::min(width, out - panel * width),
-                 tiles.count, step, sums + place * tiles.count * width);
-      store(now, tiles.first, tiles.count, panel, sums, reinterpret_cast<float *>(slot + resultPlace));
+    panels::Block work{};
+    work.where = panels::rowsInPlace(pixelBytes);
+    work.columns = std::min(width, out - panel * width);
+    const int64_t shares = places * ceilDivide(some.size(), most) * ceilDivide(tiles.count, step);
+    int64_t share = 0;
+    for (int64_t place = 0; place < places; ++place, weights += placeBytes, sums += tiles.count * width) {
+      work.panel = weights;
+      for (int64_t k = some.begin; k < some.end; k += most) {
+        work.k = std::min(most, some.end - k);
+        work.accumulate = k > 0;
+        const int64_t panelBytes = work.k * width * floatBytes;
+        if (!next) {
+          work.next = work.panel + panelBytes;
+          work.nextBytes = ceilDivide(panelBytes, steps * 64) * 64;
+        }
+        for (int64_t at = 0; at < tiles.count; at += step) {
+          if (next)
+            next->share(work, share++, shares);
+          work.a = tiles.pixels + place * tiles.apart + at * pixelBytes + k * floatBytes;
+          work.rows = std::min(step, tiles.count - at);
+          work.c = sums + at * width;
+          session.multiply(work);
+          if (!next)
+            work.next += work.nextBytes;
+        }
+        work.panel += panelBytes;
+      }
     }
   }
 
@@ -507,35 +577,15 @@ private:
     }
   }
 
-  void multiply(const panels::Session &session, const std::byte *left, const std::byte *panel, int64_t needed,
-                int64_t count, int64_t step, float *c) const {
-    constexpr int64_t chunk = 128; // of a panel in the first-level cache
-    panels::Block work{};
-    work.where = panels::rowsInPlace(pixelBytes);
-    work.columns = needed;
-    const int64_t steps = ceilDivide(count, step);
-    for (int64_t k = 0; k < channels; k += chunk) {
-      work.k = std::min(chunk, channels - k);
-      work.panel = panel + k * width * floatBytes;
-      work.accumulate = k > 0;
-      work.next = work.panel + work.k * width * floatBytes;
-      work.nextBytes = ceilDivide(work.k * width * floatBytes, steps * 64) * 64;
-      for (int64_t at = 0; at < count; at += step, work.next += work.nextBytes) {
-        work.a = left + at * pixelBytes + k * floatBytes;
-        work.rows = std::min(step, count - at);
-        work.c = c + at * width;
-        session.multiply(work);
-      }
-    }
-  }
-
   /// Writes the columns of a panel, a row of tiles after the other.
-  void store(const Values &now, int64_t first, int64_t count, int64_t panel, const float *sums, float *found) const {
-    const int64_t firstColumn = panel * width, needed = std::min(width, out - firstColumn);
+  void store(const Values &now, const Tiles &tiles, int64_t panel, std::byte *slot) const {
+    const auto *sums = reinterpret_cast<const float *>(slot + sumPlace);
+    auto *found = reinterpret_cast<float *>(slot + resultPlace);
+    const int64_t firstColumn = panel * width, needed = std::min(width, out - firstColumn), count = tiles.count;
     const int64_t resultRow = out * producedBytes;
     const float *added = now.bias ? now.bias + firstColumn : nullptr;
     for (int64_t i = 0, length; i < count; i += length) {
-      const Place begin = resultOf(first + i);
+      const Place begin = resultOf(tiles.first + i);
       length = std::min(count - i, tileColumns - begin.x / results);
       const int64_t lineValues = results * length * width;
       for (int64_t t = 0; t < length; ++t) {
@@ -568,9 +618,8 @@ private:
   size_t magnitudes;
   bool arePanelsDivided;
   int64_t allBlocks = 0, slots, mostTiles, pixelBytes, placeBytes, panelsAtOnce = 0;
-  // From the beginning of the scratch or, as `perSlot`, of a thread's slot: the latter holds sums and results, and
-  // pixels, or weights if panels are divided.
-  size_t slotPlace, perSlot, weightsPlace, pixelPlace, sumPlace, resultPlace;
+  size_t slotPlace, perSlot;
+  size_t weightsPlace, pixelPlace, sumPlace, resultPlace; // from the beginning of a thread's slot
 };
 
 /// Returns the number of tiles of an image.
@@ -578,18 +627,23 @@ template <class Tile> int64_t tilesOf(const Convolution &c) {
   return ceilDivide(c.window.axes[0].out, Tile::results) * ceilDivide(c.window.axes[1].out, Tile::results);
 }
 
-/// Whether there are enough channels for the transforms to cost little, and weights are known.
-bool suits(const OpCall &call, const Convolution &c) {
+/// Whether the window is 3x3 with stride 1, and there are enough channels for the transforms to cost little.
+bool isPlain(const Convolution &c) {
   constexpr int64_t fewChannels = 32;
-  const auto isPlain = [](const Axis &axis) {
+  const auto suits = [](const Axis &axis) {
     return axis.kernel == 3 && axis.stride == 1 && axis.dilation == 1 && axis.low <= 1 && axis.high <= 1;
   };
+  return c.window.axes.size() == 2 && std::ranges::all_of(c.window.axes, suits) && c.window.channels >= fewChannels &&
+         c.out >= fewChannels;
+}
+
+/// Whether the operands are of types that are transformed, and weights are known.
+bool suits(const OpCall &call, const Convolution &c) {
   const auto isFloat = [&](size_t i) {
     const StorageType type = storageType(operand(call, i).dtype);
     return type == StorageType::F32 || type == StorageType::BF16;
   };
-  return c.window.axes.size() == 2 && std::ranges::all_of(c.window.axes, isPlain) && isFloat(0) && isFloat(1) &&
-         c.window.channels >= fewChannels && c.out >= fewChannels && library::constantOperand(call, 1);
+  return isPlain(c) && isFloat(0) && isFloat(1) && library::constantOperand(call, 1);
 }
 
 /// Whether there are enough tiles for weights to be transformed, and few enough products: tiles may reach beyond the
@@ -624,15 +678,23 @@ std::unique_ptr<ImagewiseConvolution> make(const OpCall &call, const Convolution
 } // namespace
 
 std::unique_ptr<Kernel> makeWinogradConvolution(const OpCall &call, const Convolution &c, DataType produced,
-                                                std::unique_ptr<ImagewiseConvolution> direct) {
-  if (!suits(call, c))
-    return direct;
+                                                std::unique_ptr<ImagewiseConvolution> direct, bool inLargeTiles) {
   std::unique_ptr<ImagewiseConvolution> found = std::move(direct);
-  if (suitsSmallTiles(c))
-    found = make<winograd::SmallTile>(call, c, produced, std::move(found));
-  if (suitsLargeTiles(c) && !haveMultiples(found->weightPanels(), c.out, c.window.channels))
-    found = make<winograd::LargeTile>(call, c, produced, std::move(found));
-  return found;
+  bool isLarge = false;
+  if (suits(call, c)) {
+    if (suitsSmallTiles(c))
+      found = make<winograd::SmallTile>(call, c, produced, std::move(found));
+    const ImagewiseConvolution *const before = found.get();
+    if (suitsLargeTiles(c) && !haveMultiples(found->weightPanels(), c.out, c.window.channels))
+      found = make<winograd::LargeTile>(call, c, produced, std::move(found));
+    isLarge = found.get() != before;
+  }
+  return inLargeTiles && !isLarge ? nullptr : std::move(found);
+}
+
+bool suitsWinogradInF32(const Convolution &c) {
+  constexpr int64_t few = 40; // tiles of an image, which alone decides, for the same bits in any batch
+  return units() == Units::AVX512_BF16 && isPlain(c) && suitsLargeTiles(c) && tilesOf<winograd::LargeTile>(c) >= few;
 }
 
 } // namespace tt::ttnn

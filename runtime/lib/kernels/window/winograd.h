@@ -24,9 +24,12 @@ public:
   virtual void runSome(const Buffers &buffers, const Residual &residual, const uint8_t *chosen) const = 0;
 };
 
-/// A convolution of windows of 3x3 with stride 1 in fewer products where weights and images allow that, else by
-/// `direct`; bias and activation included.
+/// A convolution of windows of 3x3 with stride 1 in fewer products where weights and images allow that, else `direct`,
+/// or nullptr if it has to be in large tiles; bias and activation included.
 std::unique_ptr<Kernel> makeWinogradConvolution(const OpCall &call, const Convolution &c, DataType produced,
-                                                std::unique_ptr<ImagewiseConvolution> direct);
+                                                std::unique_ptr<ImagewiseConvolution> direct, bool inLargeTiles);
+/// Whether the products of large tiles take less time in f32 than all products with AVX512_BF16, which computes twice
+/// as many in a cycle. The matrix unit computes more.
+bool suitsWinogradInF32(const Convolution &c);
 
 } // namespace tt::ttnn
