@@ -19,6 +19,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 #include <limits>
 
 namespace tt::ttnn {
@@ -35,6 +36,12 @@ template <Unit unit> class PanelAttention final : public Kernel {
   static constexpr int64_t piece = 1024; // columns whose scores are there at a time
   static constexpr int64_t piecePanels = piece / width;
   static constexpr int lanes = 16; // of columns, that are computed together
+  using Lanes = float __attribute__((vector_size(lanes * 4)));
+  using Words = uint32_t __attribute__((vector_size(lanes * 4)));
+  using Halves = uint16_t __attribute__((vector_size(lanes * 2)));
+  using Doubles = double __attribute__((vector_size(lanes * 8)));
+  using Indices = int32_t __attribute__((vector_size(lanes * 4)));
+  static constexpr Indices order = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
 
 public:
   PanelAttention(const OpCall &call, const Attention &attention, DataType produced)
@@ -159,6 +166,23 @@ private:
       }
   }
 
+  /// NaN if a value is.
+  static float largest(Lanes values) {
+    const auto of = [](auto a, auto b) { return ((b > a) | (b != b)) ? b : a; };
+    const auto eight = of(__builtin_shufflevector(values, values, 0, 1, 2, 3, 4, 5, 6, 7),
+                          __builtin_shufflevector(values, values, 8, 9, 10, 11, 12, 13, 14, 15));
+    const auto four =
+        of(__builtin_shufflevector(eight, eight, 0, 1, 2, 3), __builtin_shufflevector(eight, eight, 4, 5, 6, 7));
+    const auto two = of(four, __builtin_shufflevector(four, four, 2, 3, 0, 1));
+    return of(two, __builtin_shufflevector(two, two, 1, 0, 3, 2))[0];
+  }
+
+  static Lanes loaded(const float *from) {
+    Lanes values;
+    std::memcpy(&values, from, sizeof values);
+    return values;
+  }
+
   /// Converts the scores of a row in the panels [from, to) to their exponentials, in the order that the next product
   /// reads.
   void exponentials(const Buffers &buffers, int64_t head, int64_t row, Row &state, int64_t r, int64_t from, int64_t to,
@@ -170,48 +194,52 @@ private:
       visible.mask(buffers, head / a.heads, head % a.heads, row, from * width, columns, mask);
       std::fill(mask + columns, mask + (to - from) * width, 0.0f);
     }
-    alignas(64) float lane[lanes];
-    std::fill_n(lane, lanes, state.top);
+    Lanes most = Lanes{} + state.top;
     for (int64_t panel = from; panel < to; ++panel) {
       float *x = scores + ((panel - from) * blockRows + r) * width;
+      const float *added = mask + (panel - from) * width;
       const int64_t end = columnsOf(panel);
-      if (visible.masked())
-        for (int64_t j = 0; j < end; ++j)
-          x[j] = x[j] * scale + mask[(panel - from) * width + j];
-      else
-        for (int64_t j = 0; j < end; ++j)
-          x[j] *= scale;
-      for (int64_t j = 0; j < std::clamp<int64_t>(state.span.first - panel * width, 0, end); ++j)
-        x[j] = -infinity;
-      for (int64_t j = std::clamp<int64_t>(state.span.last - panel * width, 0, end); j < end; ++j)
-        x[j] = -infinity;
-      for (int64_t j = 0; j < end; j += lanes)
-        for (int l = 0; l < lanes; ++l)
-          lane[l] = x[j + l] > lane[l] || x[j + l] != x[j + l] ? x[j + l] : lane[l];
+      const auto low = static_cast<int32_t>(std::clamp<int64_t>(state.span.first - panel * width, 0, end));
+      const auto high = static_cast<int32_t>(std::clamp<int64_t>(state.span.last - panel * width, 0, end));
+      for (int32_t j = 0; j < end; j += lanes) {
+        Lanes score = loaded(x + j) * scale;
+        if (visible.masked())
+          score += loaded(added + j);
+        if (low > j || high < j + lanes) {
+          const Indices at = order + j;
+          score = ((at >= low) & (at < high)) ? score : Lanes{} - infinity;
+        }
+        std::memcpy(x + j, &score, sizeof score);
+        most = ((score > most) | (score != score)) ? score : most;
+      }
     }
-    float top = lane[0];
-    for (int l = 1; l < lanes; ++l)
-      top = lane[l] > top || lane[l] != lane[l] ? lane[l] : top;
+    const float top = largest(most);
 
     // -Inf throughout: all weights stay 0.
     const float offset = top == -infinity ? 0.0f : top;
-    const float factor = state.top == top ? 1.0f : scalars::exp(state.top - offset);
-    alignas(64) float part[lanes] = {};
+    const float factor = state.top == top ? 1.0f : state.top == -infinity ? 0.0f : scalars::exp(state.top - offset);
+    Lanes parts{};
     for (int64_t panel = from; panel < to; ++panel) {
       const float *x = scores + ((panel - from) * blockRows + r) * width;
-      alignas(64) float y[width];
+      std::byte *to = placeOf(chances, r, panel - from);
       const int64_t end = columnsOf(panel);
-      for (int64_t j = 0; j < end; ++j)
-        y[j] = scalars::exp(x[j] - offset);
-      std::fill(y + end, y + width, 0.0f);
-      for (int64_t j = 0; j < end; j += lanes)
-        for (int l = 0; l < lanes; ++l)
-          part[l] += y[j + l];
-      put(y, r, panel - from, chances);
+      for (int64_t j = 0; j < width; j += lanes, to += lanes * bytes) {
+        alignas(64) float y[lanes] = {};
+        if (j < end) {
+#pragma clang loop vectorize_width(lanes) interleave_count(1)
+          for (int l = 0; l < lanes; ++l)
+            y[l] = scalars::exp(x[j + l] - offset);
+          parts += loaded(y);
+        }
+        put(loaded(y), to);
+      }
     }
+    alignas(64) double all[lanes];
+    const auto exact = __builtin_convertvector(parts, Doubles);
+    std::memcpy(all, &exact, sizeof exact);
     double sum = 0;
-    for (float p : part)
-      sum += p;
+    for (int l = 0; l < lanes / 4; ++l)
+      sum += (all[l] + all[l + 4]) + (all[l + 8] + all[l + 12]);
     state.sum = state.sum * factor + sum;
     state.top = top;
     if (sums && factor != 1.0f)
@@ -221,17 +249,22 @@ private:
   }
 
   /// The weights of one panel's columns in row r, in the order of `copyRows`.
-  void put(const float *y, int64_t r, int64_t panel, std::byte *chances) const {
+  std::byte *placeOf(std::byte *chances, int64_t r, int64_t panel) const {
+    if constexpr (unit == Unit::F32)
+      return chances + r * where.row + panel * width * bytes;
+    else
+      return chances + r / 16 * where.tile + panel * where.step + r % 16 * where.row;
+  }
+
+  static void put(Lanes weights, std::byte *to) {
     if constexpr (unit == Unit::F32) {
-      std::copy_n(y, width, reinterpret_cast<float *>(chances + r * where.row) + panel * width);
+      std::memcpy(to, &weights, sizeof weights);
     } else {
-      auto *to = reinterpret_cast<uint16_t *>(chances + r / 16 * where.tile + panel * where.step + r % 16 * where.row);
-      for (int64_t j = 0; j < width; ++j) {
-        // To nearest, ties to even; NaN stays NaN.
-        const auto bits = std::bit_cast<uint32_t>(y[j]);
-        const uint32_t rounded = (bits + 0x7fff + ((bits >> 16) & 1)) >> 16;
-        to[j] = static_cast<uint16_t>(y[j] != y[j] ? 0x7fc0 : rounded);
-      }
+      // To nearest, ties to even; NaN stays NaN.
+      const auto bits = __builtin_bit_cast(Words, weights);
+      const Words rounded = (weights != weights) ? Words{} + 0x7fc0 : (bits + 0x7fff + ((bits >> 16) & 1)) >> 16;
+      const auto halves = __builtin_convertvector(rounded, Halves);
+      std::memcpy(to, &halves, sizeof halves);
     }
   }
 
