@@ -1,7 +1,7 @@
 //===- Functions.h - table of functions of single numbers -------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// A row is the name of a function and its expressions in f32, f64 and integers. `opFunctions` and `otherFunctions` call
+// A row is the name of a function and its expressions in f32, f64 and integers. `opFunctions` and the others call
 // `make` for each row, which converts an expression to a loop over vectors (the kernels of the runtime) or to a scalar
 // function (ttmlir/scalars/Scalars.h: folders and evaluation of constants).
 //
@@ -21,8 +21,8 @@ constexpr int maxOperands = 3;
 
 /// Attributes of an op in both domains, and the width of its integers, on which shifts depend.
 struct Attributes {
-  std::array<float, 2> f{};
-  std::array<int64_t, 2> i{};
+  std::array<float, 3> f{};
+  std::array<int64_t, 3> i{};
   int width = 32;
 };
 
@@ -297,6 +297,62 @@ template <class Make> constexpr auto otherFunctions(Make make) {
       // Has the sign of the dividend, as in C and StableHLO.
       make("truncated_remainder",
            pair<2>([](auto a, auto b) { return std::fmod(a, b); }, [](auto a, auto b) { return b == 0 ? a : a % b; })),
+  };
+}
+
+/// Functions of tiles that kernels call, and no op is. Their numbers have no names.
+template <class Make> constexpr auto tileFunctions(Make make) {
+  return std::array{
+      // Alpha, and 1 / alpha.
+      make("celu", approximated<1>(
+                       [](float x, const Attributes &s) { return x > 0.0f ? x : s.f[0] * expm1(x * s.f[1]); }, None{})),
+      make("elu",
+           approximated<1>([](float x, const Attributes &s) { return x > 0.0f ? x : s.f[0] * expm1(x); }, None{})),
+      make("frac", floats<1>([](auto x) { return x - std::trunc(x); })),
+      make(
+          "hardshrink",
+          approximated<1>([](float x, const Attributes &s) { return x >= -s.f[0] && x <= s.f[0] ? 0.0f : x; }, None{})),
+      // The value at 0.
+      make("heaviside", approximated<1>(
+                            [](float x, const Attributes &s) {
+                              return x == 0.0f ? s.f[0] : x != x ? x : x > 0.0f ? 1.0f : 0.0f;
+                            },
+                            None{})),
+      make("isinf", kept(both<1>([](auto x) { return x - x == 0 || x != x ? 0 : 1; }))),
+      make("isnan", kept(both<1>([](auto x) { return x != x ? 1 : 0; }))),
+      make("isneginf", kept(both<1>([](auto x) { return x - x != 0 && x < 0 ? 1 : 0; }))),
+      make("isposinf", kept(both<1>([](auto x) { return x - x != 0 && x > 0 ? 1 : 0; }))),
+      // 1 / log(base)
+      make("log_with_base", approximated<1>([](float x, const Attributes &s) { return log(x) * s.f[0]; }, None{})),
+      // 10^places. Ties to even.
+      make("round_to", approximated<1>(
+                           [](float x, const Attributes &s) {
+                             const float y = x * s.f[0];
+                             return y - y == 0.0f ? std::nearbyint(y) / s.f[0] : x;
+                           },
+                           None{})),
+      // Scale, and alpha.
+      make("selu",
+           approximated<1>([](float x, const Attributes &s) { return s.f[0] * (x > 0.0f ? x : s.f[1] * expm1(x)); },
+                           None{})),
+      make("signbit",
+           kept(pair<1>([](auto x) { return std::signbit(x) ? 1 : 0; }, [](auto x) { return x < 0 ? 1 : 0; }))),
+      // Beta, 1 / beta, and the product above which it is the identity.
+      make("softplus", approximated<1>(
+                           [](float x, const Attributes &s) {
+                             const float y = x * s.f[0];
+                             return y > s.f[2] ? x : log1p(exp(y)) * s.f[1];
+                           },
+                           None{})),
+      make("softshrink", approximated<1>(
+                             [](float x, const Attributes &s) {
+                               return x > s.f[0] ? x - s.f[0] : x < -s.f[0] ? x + s.f[0] : x != x ? x : 0.0f;
+                             },
+                             None{})),
+      make("softsign", floats<1>([](auto x) { return x / (1 + (x < 0 ? -x : x)); })),
+      // Values up to the first number become the second one.
+      make("threshold", approximated<1>([](float x, const Attributes &s) { return x <= s.f[0] ? s.f[1] : x; }, None{})),
+      make("trunc", kept(pair<1>([](auto x) { return std::trunc(x); }, [](auto x) { return x; }))),
   };
 }
 

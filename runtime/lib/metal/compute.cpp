@@ -99,7 +99,7 @@ private:
 };
 
 const ElementwiseRow &rowOf(std::string_view name) {
-  if (const ElementwiseRow *row = ttnn::findElementwise(name))
+  if (const ElementwiseRow *row = ttnn::findTileFunction(name))
     return *row;
   throw Error("the runtime has no elementwise row " + std::string(name));
 }
@@ -157,22 +157,22 @@ void KernelRun::tileOp(TileOp op, const uint32_t *dsts) {
   settle(out);
 }
 
-void KernelRun::clampTile(uint32_t index, uint32_t minBits, uint32_t maxBits) {
-  Dst::Tile &tile = mathTile(index, "clamp_tile");
-  const float bounds[] = {std::bit_cast<float>(minBits), std::bit_cast<float>(maxBits)};
+void KernelRun::rowOp(std::string_view name, uint32_t index, std::span<const uint32_t> numbers,
+                      std::string_view function) {
+  Dst::Tile &tile = mathTile(index, function);
   Scalars scalars;
   bool integral = true;
-  for (size_t k = 0; k < 2; ++k) {
-    const float value = bounds[k];
+  for (size_t k = 0; k < numbers.size(); ++k) {
+    const auto value = std::bit_cast<float>(numbers[k]);
     scalars.f[k] = value;
     integral = integral && std::trunc(value) == value; // NaN is not, Inf is
     // Beyond all values of a register; see scalarsOf of the TTNN kernels.
     scalars.i[k] = std::isnan(value) ? 0 : static_cast<int64_t>(std::clamp(value, -0x1p62f, 0x1p62f));
   }
-  static const ElementwiseRow &row = rowOf("ttnn.clamp_scalar");
+  const ElementwiseRow &row = rowOf(name);
   const Dst::Tile *in = &tile;
-  noteRounded("clamp_tile", {&in, 1});
-  tile.dtype = RowRun(*this, "clamp_tile", row, {&in, 1}, integral)(tile, scalars);
+  noteRounded(function, {&in, 1});
+  tile.dtype = RowRun(*this, function, row, {&in, 1}, integral)(tile, scalars);
   settle(tile);
   ++work.sfpuTiles;
 }
@@ -337,11 +337,17 @@ void KernelRun::fpuReuse(FpuOp op, bool first, uint32_t cb, uint32_t tile, uint3
   first ? compute(op, out, other, out) : compute(op, other, out, out);
 }
 
-void KernelRun::scalarOp(TileOp op, bool first, uint32_t index, float value, std::string_view function) {
+void KernelRun::scalarOp(std::string_view name, bool first, uint32_t index, uint32_t bits, bool integer,
+                         std::string_view function) {
   Dst::Tile &tile = mathTile(index, function);
   Dst::Tile number;
   number.dtype = tile.dtype;
-  if (ttnn::isFloat(tile.dtype))
+  const auto value = std::bit_cast<float>(bits);
+  if (integer && ttnn::isFloat(tile.dtype))
+    fail(function, "takes integers, and register tile " + std::to_string(index) + " holds floats");
+  if (integer)
+    std::fill_n(number.i, tileElements, static_cast<int32_t>(bits));
+  else if (ttnn::isFloat(tile.dtype))
     std::fill_n(number.f, tileElements, value);
   else if (std::trunc(value) == value && std::abs(value) < 0x1p31f)
     std::fill_n(number.i, tileElements, static_cast<int32_t>(value));
@@ -350,8 +356,8 @@ void KernelRun::scalarOp(TileOp op, bool first, uint32_t index, float value, std
          "takes " + std::to_string(value) + ", and register tile " + std::to_string(index) + " holds integers");
   ++work.sfpuTiles;
   const Dst::Tile *ins[] = {first ? &number : &tile, first ? &tile : &number};
-  const ElementwiseRow &row = rowOf(tileRows[static_cast<size_t>(op)].row);
-  if (op != TileOp::div_binary_tile && computeExactly(row.name, ins, tile)) // the host gives the reciprocal
+  const ElementwiseRow &row = rowOf(name);
+  if (name != "ttnn.divide" && computeExactly(row.name, ins, tile)) // the host gives the reciprocal
     return;
   noteRounded(function, ins);
   tile.dtype = RowRun(*this, function, row, ins)(tile, {});

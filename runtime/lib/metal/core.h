@@ -263,7 +263,7 @@ public:
 
   // compute.cpp
   void tileOp(TileOp op, const uint32_t *dsts);
-  void clampTile(uint32_t dst, uint32_t minBits, uint32_t maxBits);
+  void rowOp(std::string_view row, uint32_t dst, std::span<const uint32_t> numbers, std::string_view function);
   void typecastTile(uint32_t dst, uint32_t dataType);
   void checkPositions(uint32_t least, uint32_t greatest, uint32_t size, std::string_view op);
   void fillTile(uint32_t dst, float value);
@@ -272,7 +272,7 @@ public:
   }
   void fpuBroadcast(FpuOp op, Along along, uint32_t cb0, uint32_t cb1, uint32_t tile0, uint32_t tile1, uint32_t dst);
   void fpuReuse(FpuOp op, bool first, uint32_t cb, uint32_t tile, uint32_t dst);
-  void scalarOp(TileOp op, bool first, uint32_t dst, float value, std::string_view function);
+  void scalarOp(std::string_view row, bool first, uint32_t dst, uint32_t bits, bool integer, std::string_view function);
   void copyDst(uint32_t from, uint32_t to);
 
   // matrix.cpp

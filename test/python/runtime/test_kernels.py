@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+import torch.nn.functional as F
 from _ttmlir_runtime import Error, OutOfMemoryError, metal
 from _ttmlir_runtime.runtime import DataType
 from _ttmlir_runtime.ttnn import BufferType
@@ -60,7 +61,16 @@ def test_add(machine: metal.Machine, grid: str) -> None:
         ("exp2_tile", torch.exp2),
         ("square_tile", torch.square),
         ("tanh_tile", torch.tanh),
+        ("frac_tile", lambda x: x - x.trunc()),
         ("gtz_tile", lambda x: (x > 0).float()),
+        ("identity_tile", lambda x: x),
+        ("isinf_tile", lambda x: x.isinf().float()),
+        ("isnan_tile", lambda x: x.isnan().float()),
+        ("isneginf_tile", lambda x: x.isneginf().float()),
+        ("isposinf_tile", lambda x: x.isposinf().float()),
+        ("signbit_tile", lambda x: x.signbit().float()),
+        ("softsign_tile", torch.nn.functional.softsign),
+        ("trunc_tile", torch.trunc),
         ("lez_tile", lambda x: (x <= 0).float()),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
@@ -95,6 +105,98 @@ def test_functions_of_tiles(machine: metal.Machine, call: str, expected: object)
     found = programs.elementwise(machine, "sfpu", [x], [(0, 0)], defines)
     golden = expected(x)  # type: ignore[operator]
     np.testing.assert_allclose(found, golden, rtol=2**-7, atol=2**-8)
+
+
+def bits(value: float) -> str:
+    return f"{np.float32(value).view(np.uint32):#x}"
+
+
+@pytest.mark.parametrize(
+    ("function", "parameters", "expected"),
+    [
+        ("celu_tile", [1.5, 1 / 1.5], lambda x: F.celu(x, 1.5)),
+        ("elu_tile", [0.75], lambda x: F.elu(x, 0.75)),
+        ("fmod_tile", [0.375, 1 / 0.375], lambda x: torch.fmod(x, 0.375)),
+        ("hardshrink_tile", [0.25], lambda x: F.hardshrink(x, 0.25)),
+        ("heaviside_tile", [0.5], lambda x: torch.where(x.isnan(), x, torch.heaviside(x, torch.tensor(0.5)))),
+        ("leaky_relu_tile", [0.125], lambda x: F.leaky_relu(x, 0.125)),
+        ("log_with_base_tile", [1 / np.log(3)], lambda x: x.log() / np.log(3)),
+        ("prelu_tile", [-0.5], lambda x: F.prelu(x, torch.tensor(-0.5))),
+        ("relu_min_tile", [0.25], lambda x: x.clamp(min=0.25)),
+        ("remainder_tile", [0.375, 1 / 0.375], lambda x: torch.remainder(x, 0.375)),
+        ("rpow_tile", [3.0], lambda x: 3.0**x),
+        ("selu_tile", [1.0507009873554805, 1.6732632423543772], F.selu),
+        ("softplus_tile", [4.0, 0.25, 2.0], lambda x: F.softplus(x, 4.0, 2.0)),
+        ("softshrink_tile", [0.25], lambda x: F.softshrink(x, 0.25)),
+        ("threshold_tile", [0.25, -3.0], lambda x: F.threshold(x, 0.25, -3.0)),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_functions_with_parameters(
+    machine: metal.Machine, function: str, parameters: list[float], expected: object
+) -> None:
+    x = matrix(32, 32)
+    x[0, :8] = [0.0, -0.0, np.inf, -np.inf, np.nan, 0.25, -0.25, 0.5]
+    call = f"{function}({', '.join(['dst', *map(bits, parameters)])})"
+    found = programs.elementwise(
+        machine, "sfpu", [x], [(0, 0)], {"APPLY(dst)": call, "SFPU_FUNCTION(dst)": "APPLY(dst)"}
+    )
+    golden = expected(torch.from_numpy(x))  # type: ignore[operator]
+    torch.testing.assert_close(torch.from_numpy(found.copy()), golden, rtol=2**-7, atol=2**-8, equal_nan=True)
+
+
+@pytest.mark.parametrize(
+    ("call", "expected"),
+    [
+        ("bitwise_and_tile<DataFormat::Int32>(0, 0xffff0003)", lambda x: x & ~0xFFFC),
+        ("bitwise_or_tile<DataFormat::Int32>(0, 0x1000001)", lambda x: x | 0x1000001),
+        ("bitwise_xor_tile<DataFormat::Int32>(0, 0xffffffff)", lambda x: ~x),
+        ("left_shift_tile<DataFormat::Int32>(0, 4)", lambda x: x << 4),
+        ("left_shift_tile<DataFormat::Int32>(0, 32)", lambda x: x & 0),
+        ("right_shift_tile<DataFormat::Int32>(0, 2)", lambda x: x >> 2),
+        ("right_shift_tile<DataFormat::Int32>(0, 40)", lambda x: x >> 31),
+        ("add_int_tile<DataFormat::Int32>(0, 0, 0)", lambda x: x + x),
+        ("rsub_int_tile(0, 0, 0)", lambda x: x - x),
+        ("binary_max_int32_tile(0, 0, 0)", lambda x: x),
+        ("trunc_tile(0)", lambda x: x),
+        ("signbit_tile(0)", lambda x: x < 0),
+    ],
+    ids=lambda value: value.split("<")[0] if isinstance(value, str) else "",
+)
+def test_functions_of_integers(machine: metal.Machine, call: str, expected: object) -> None:
+    fill = "cb_reserve_back(0, 1); auto at = reinterpret_cast<int32_t *>(get_write_ptr(0));"
+    fill += " for (int i = 0; i < 1024; ++i) at[i] = (i - 512) * 1000003; cb_push_back(0, 1);"
+    apply = "cb_wait_front(0, 1); tile_regs_acquire(); copy_tile(0, 0, 0); " + call + "; tile_regs_commit();"
+    apply += " cb_reserve_back(16, 1); tile_regs_wait(); pack_tile(0, 16); tile_regs_release(); cb_push_back(16, 1);"
+    show = "cb_wait_front(16, 1); auto at = reinterpret_cast<int32_t *>(get_read_ptr(16));"
+    show += " for (int i = 0; i < 1024; ++i) DPRINT << at[i] << ' ';"
+    kernels = [
+        metal.Kernel("fill", f'#include "dataflow_api.h"\nvoid kernel_main() {{ {fill} }}\n', [(0, 0)], noc=0),
+        metal.Kernel(
+            "apply", f'#include "compute_kernel_api.h"\nvoid kernel_main() {{ {apply} }}\n', [(0, 0)], compute=True
+        ),
+        metal.Kernel("show", f'#include "dataflow_api.h"\nvoid kernel_main() {{ {show} }}\n', [(0, 0)], noc=1),
+    ]
+    report = machine.run(kernels, [metal.CircularBuffer(cb, INT32, 4096, 1, [(0, 0)]) for cb in (0, 16)])
+    numbers = re.sub(r"\(y=0, x=0\) show: ", "", report.printed).split()
+    x = ((np.arange(1024) - 512) * 1000003).astype(np.int32)
+    np.testing.assert_array_equal(np.array(numbers, np.int64), expected(x).astype(np.int32))  # type: ignore[operator]
+
+
+def test_functions_of_integers_refuse_floats(machine: metal.Machine) -> None:
+    with pytest.raises(Error, match=r"left_shift_tile: takes integers, and register tile 0 holds floats"):
+        programs.elementwise(
+            machine, "sfpu", [matrix(32, 32)], [(0, 0)], {"SFPU_FUNCTION(dst)": "left_shift_tile(dst, 1)"}
+        )
+
+
+@pytest.mark.parametrize("decimals", [-1, 0, 1, 2])
+def test_decimal_places(machine: metal.Machine, decimals: int) -> None:
+    x = rounded(matrix(32, 32) * 64)
+    defines = {"APPLY(dst)": f"round_tile(dst, {decimals})", "SFPU_FUNCTION(dst)": "APPLY(dst)"}
+    found = programs.elementwise(machine, "sfpu", [x], [(0, 0)], defines)
+    golden = torch.round(torch.from_numpy(x).double(), decimals=decimals).numpy()
+    np.testing.assert_allclose(found, golden, rtol=2**-7)
 
 
 @pytest.mark.parametrize("fp32", [True, False], ids=["f32", "bf16"])
@@ -395,7 +497,7 @@ def test_the_page_lists_the_functions_of_the_headers() -> None:
         text = path.read_text(encoding="utf-8")
         text = text[text.find("inline namespace ckernel") :] if "inline namespace ckernel" in text else ""
         declared |= set(re.findall(r"^\s*(?:template <.*> )?inline (?!constexpr)[\w:]+ (\w+)\(", text, re.MULTILINE))
-        declared |= set(re.findall(r"^TT_KERNEL_(?:SCALAR_OP|FIXED_OP|FPU_OP|BROADCAST_INIT)\((\w+)", text, re.M))
+        declared |= set(re.findall(r"^TT_KERNEL_(?:\w*OP(?:_INIT)?|BROADCAST_INIT)\((\w+)", text, re.M))
     for name in ("page", "tile"):  # a macro makes two of each
         declared |= {f"noc_async_{way}_{name}" for way in ("read", "write")}
     for name in ("add_tiles", "sub_tiles", "mul_tiles"):  # a macro makes four of each

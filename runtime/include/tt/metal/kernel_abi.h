@@ -14,7 +14,7 @@
 namespace tt::metal {
 
 /// Raised with every change of this file; a library of another version is compiled again.
-inline constexpr uint32_t kernelAbiVersion = 9;
+inline constexpr uint32_t kernelAbiVersion = 10;
 
 /// Rows of TileOps.def, by the name of their function.
 enum class TileOp : uint32_t {
@@ -77,7 +77,8 @@ struct KernelApi {
   void (*packTile)(uint32_t dst, uint32_t cb, bool outOfOrder, uint32_t tile);
   /// dsts: those of the operands, then that of the result.
   void (*tileOp)(TileOp op, const uint32_t *dsts);
-  void (*clampTile)(uint32_t dst, uint32_t minBits, uint32_t maxBits);
+  /// A row of the elementwise table, in place; numbers: the bits of floats that it takes, up to 3.
+  void (*rowOp)(const char *row, uint32_t dst, const uint32_t *numbers, uint32_t count, const char *function);
   void (*typecastTile)(uint32_t dst, uint32_t dataType);
   void (*fillTile)(uint32_t dst, float value);
   void (*fpuTiles)(FpuOp op, uint32_t cb0, uint32_t cb1, uint32_t tile0, uint32_t tile1, uint32_t dst);
@@ -99,8 +100,8 @@ struct KernelApi {
   void (*fpuBroadcast)(FpuOp op, Along along, uint32_t cb0, uint32_t cb1, uint32_t tile0, uint32_t tile1, uint32_t dst);
   /// Computes on a tile and dst, which is the first operand with `first`.
   void (*fpuReuse)(FpuOp op, bool first, uint32_t cb, uint32_t tile, uint32_t dst);
-  /// A row of two operands with a number as one of them, the first with `first`.
-  void (*scalarOp)(TileOp op, bool first, uint32_t dst, float value, const char *function);
+  /// A row of two operands with a number as one of them, the first with `first`. bits: of a float, or an integer.
+  void (*scalarOp)(const char *row, bool first, uint32_t dst, uint32_t bits, bool integer, const char *function);
   void (*copyDst)(uint32_t from, uint32_t to);
 
   // Arguments that are alike on all cores.

@@ -151,7 +151,8 @@ inline void untilize_uninit(uint32_t in, uint32_t out) {
 inline void clamp_tile_init() { tt::metal::api->computeCheck("clamp_tile_init"); }
 /// The bounds are the bits of floats.
 inline void clamp_tile(uint32_t dst, uint32_t min_bits, uint32_t max_bits) {
-  tt::metal::api->clampTile(dst, min_bits, max_bits);
+  const uint32_t bounds[] = {min_bits, max_bits};
+  tt::metal::api->rowOp("ttnn.clamp_scalar", dst, bounds, 2, "clamp_tile");
 }
 template <uint32_t in, uint32_t out> inline void typecast_tile_init() {
   tt::metal::api->computeCheck("typecast_tile_init");

@@ -93,77 +93,164 @@ template <auto...> inline void copy_dest_values(uint32_t from, uint32_t to) { tt
 
 //===- Numbers as operands ------------------------------------------------===//
 
-inline void binop_with_scalar_tile_init() { tt::metal::api->computeCheck("binop_with_scalar_tile_init"); }
-/// The number is the bits of a float.
-#define TT_KERNEL_SCALAR_OP(name, op, first)                                                                           \
-  inline void name(uint32_t dst, uint32_t bits) {                                                                      \
-    tt::metal::api->scalarOp(tt::metal::TileOp::op, first, dst, tt::metal::valueOf<float>(bits), #name);               \
-  }
-TT_KERNEL_SCALAR_OP(add_unary_tile, add_binary_tile, false)
-TT_KERNEL_SCALAR_OP(sub_unary_tile, sub_binary_tile, false)
-TT_KERNEL_SCALAR_OP(rsub_unary_tile, sub_binary_tile, true)
-TT_KERNEL_SCALAR_OP(mul_unary_tile, mul_binary_tile, false)
-TT_KERNEL_SCALAR_OP(div_unary_tile, div_binary_tile, false)
-TT_KERNEL_SCALAR_OP(unary_max_tile, binary_max_tile, false)
-TT_KERNEL_SCALAR_OP(unary_min_tile, binary_min_tile, false)
-TT_KERNEL_SCALAR_OP(unary_eq_tile, eq_binary_tile, false)
-TT_KERNEL_SCALAR_OP(unary_ne_tile, ne_binary_tile, false)
-TT_KERNEL_SCALAR_OP(unary_gt_tile, gt_binary_tile, false)
-TT_KERNEL_SCALAR_OP(unary_ge_tile, ge_binary_tile, false)
-TT_KERNEL_SCALAR_OP(unary_lt_tile, lt_binary_tile, false)
-TT_KERNEL_SCALAR_OP(unary_le_tile, le_binary_tile, false)
-TT_KERNEL_SCALAR_OP(rdiv_tile, div_binary_tile, true)
-#undef TT_KERNEL_SCALAR_OP
-
 #define TT_KERNEL_INIT(name)                                                                                           \
-  inline void name() { tt::metal::api->computeCheck(#name); }
-TT_KERNEL_INIT(unary_max_tile_init)
-TT_KERNEL_INIT(unary_min_tile_init)
-TT_KERNEL_INIT(unary_eq_tile_init)
-TT_KERNEL_INIT(unary_ne_tile_init)
-TT_KERNEL_INIT(unary_gt_tile_init)
-TT_KERNEL_INIT(unary_ge_tile_init)
-TT_KERNEL_INIT(unary_lt_tile_init)
-TT_KERNEL_INIT(unary_le_tile_init)
-TT_KERNEL_INIT(rdiv_tile_init)
+  template <auto...> inline void name() { tt::metal::api->computeCheck(#name); }
+TT_KERNEL_INIT(binop_with_scalar_tile_init)
 TT_KERNEL_INIT(rounding_op_tile_init)
+TT_KERNEL_INIT(rsub_binary_tile_init)
+TT_KERNEL_INIT(power_tile_init)
+TT_KERNEL_INIT(square_tile_init)
 TT_KERNEL_INIT(hardtanh_tile_init)
 TT_KERNEL_INIT(relu_max_tile_init)
-TT_KERNEL_INIT(rsub_binary_tile_init)
-#undef TT_KERNEL_INIT
 
-/// The bounds are the bits of floats.
-inline void hardtanh_tile(uint32_t dst, uint32_t min_bits, uint32_t max_bits) {
-  tt::metal::api->clampTile(dst, min_bits, max_bits);
+/// The number is the bits of a float.
+#define TT_KERNEL_SCALAR_OP(name, row, first)                                                                          \
+  inline void name(uint32_t dst, uint32_t bits) { tt::metal::api->scalarOp(row, first, dst, bits, false, #name); }
+TT_KERNEL_SCALAR_OP(add_unary_tile, "ttnn.add", false)
+TT_KERNEL_SCALAR_OP(sub_unary_tile, "ttnn.subtract", false)
+TT_KERNEL_SCALAR_OP(rsub_unary_tile, "ttnn.subtract", true)
+TT_KERNEL_SCALAR_OP(mul_unary_tile, "ttnn.multiply", false)
+TT_KERNEL_SCALAR_OP(div_unary_tile, "ttnn.divide", false)
+#define TT_KERNEL_SCALAR_OP_INIT(name, row, first)                                                                     \
+  TT_KERNEL_SCALAR_OP(name, row, first)                                                                                \
+  TT_KERNEL_INIT(name##_init)
+TT_KERNEL_SCALAR_OP_INIT(unary_max_tile, "ttnn.maximum", false)
+TT_KERNEL_SCALAR_OP_INIT(unary_min_tile, "ttnn.minimum", false)
+TT_KERNEL_SCALAR_OP_INIT(unary_eq_tile, "ttnn.eq", false)
+TT_KERNEL_SCALAR_OP_INIT(unary_ne_tile, "ttnn.ne", false)
+TT_KERNEL_SCALAR_OP_INIT(unary_gt_tile, "ttnn.gt", false)
+TT_KERNEL_SCALAR_OP_INIT(unary_ge_tile, "ttnn.ge", false)
+TT_KERNEL_SCALAR_OP_INIT(unary_lt_tile, "ttnn.lt", false)
+TT_KERNEL_SCALAR_OP_INIT(unary_le_tile, "ttnn.le", false)
+TT_KERNEL_SCALAR_OP_INIT(rdiv_tile, "ttnn.divide", true)
+TT_KERNEL_SCALAR_OP_INIT(rpow_tile, "ttnn.pow_tensor", true)
+TT_KERNEL_SCALAR_OP_INIT(relu_min_tile, "ttnn.maximum", false)
+#undef TT_KERNEL_SCALAR_OP_INIT
+#undef TT_KERNEL_SCALAR_OP
+
+/// By a number whose reciprocal is not needed.
+#define TT_KERNEL_QUOTIENT_OP(name, row)                                                                               \
+  inline void name##_init(uint32_t = 0, uint32_t = 0) { tt::metal::api->computeCheck(#name "_init"); }                 \
+  inline void name(uint32_t dst, uint32_t bits, uint32_t /*reciprocal*/ = 0) {                                         \
+    tt::metal::api->scalarOp(row, false, dst, bits, false, #name);                                                     \
+  }
+TT_KERNEL_QUOTIENT_OP(fmod_tile, "truncated_remainder")
+TT_KERNEL_QUOTIENT_OP(remainder_tile, "ttnn.remainder")
+#undef TT_KERNEL_QUOTIENT_OP
+
+/// The number is an integer, as are the elements.
+#define TT_KERNEL_INTEGER_OP(name, row)                                                                                \
+  TT_KERNEL_INIT(name##_init)                                                                                          \
+  template <auto...> inline void name(uint32_t dst, uint32_t number) {                                                 \
+    tt::metal::api->scalarOp(row, false, dst, number, true, #name);                                                    \
+  }
+TT_KERNEL_INTEGER_OP(bitwise_and_tile, "ttnn.bitwise_and")
+TT_KERNEL_INTEGER_OP(bitwise_or_tile, "ttnn.bitwise_or")
+TT_KERNEL_INTEGER_OP(bitwise_xor_tile, "ttnn.bitwise_xor")
+TT_KERNEL_INTEGER_OP(left_shift_tile, "ttnn.logical_left_shift")
+TT_KERNEL_INTEGER_OP(right_shift_tile, "right_shift")
+#undef TT_KERNEL_INTEGER_OP
+
+#define TT_KERNEL_FIXED_OP(name, row, first, bits)                                                                     \
+  TT_KERNEL_INIT(name##_init)                                                                                          \
+  inline void name(uint32_t dst) { tt::metal::api->scalarOp(row, first, dst, bits, false, #name); }
+TT_KERNEL_FIXED_OP(eqz_tile, "ttnn.eq", false, 0)
+TT_KERNEL_FIXED_OP(nez_tile, "ttnn.ne", false, 0)
+TT_KERNEL_FIXED_OP(gtz_tile, "ttnn.gt", false, 0)
+TT_KERNEL_FIXED_OP(gez_tile, "ttnn.ge", false, 0)
+TT_KERNEL_FIXED_OP(ltz_tile, "ttnn.lt", false, 0)
+TT_KERNEL_FIXED_OP(lez_tile, "ttnn.le", false, 0)
+TT_KERNEL_FIXED_OP(exp2_tile, "ttnn.pow_tensor", true, 0x40000000)
+#undef TT_KERNEL_FIXED_OP
+
+inline void power_tile(uint32_t dst, uint32_t exponent) {
+  tt::metal::api->scalarOp("ttnn.pow_tensor", false, dst, __builtin_bit_cast(uint32_t, static_cast<float>(exponent)),
+                           false, "power_tile");
 }
-inline void relu_max_tile(uint32_t dst, uint32_t max_bits) { tt::metal::api->clampTile(dst, 0, max_bits); }
+inline void square_tile(uint32_t dst) {
+  const uint32_t dsts[] = {dst, dst, dst};
+  tt::metal::api->tileOp(tt::metal::TileOp::mul_binary_tile, dsts);
+}
 /// result = dst1 - dst0
 inline void rsub_binary_tile(uint32_t dst0, uint32_t dst1, uint32_t result) {
   const uint32_t dsts[] = {dst1, dst0, result};
   tt::metal::api->tileOp(tt::metal::TileOp::sub_binary_tile, dsts);
 }
 
-#define TT_KERNEL_FIXED_OP(name, op, first, number)                                                                    \
-  inline void name##_init() { tt::metal::api->computeCheck(#name "_init"); }                                           \
-  inline void name(uint32_t dst) { tt::metal::api->scalarOp(tt::metal::TileOp::op, first, dst, number, #name); }
-TT_KERNEL_FIXED_OP(eqz_tile, eq_binary_tile, false, 0.0f)
-TT_KERNEL_FIXED_OP(nez_tile, ne_binary_tile, false, 0.0f)
-TT_KERNEL_FIXED_OP(gtz_tile, gt_binary_tile, false, 0.0f)
-TT_KERNEL_FIXED_OP(gez_tile, ge_binary_tile, false, 0.0f)
-TT_KERNEL_FIXED_OP(ltz_tile, lt_binary_tile, false, 0.0f)
-TT_KERNEL_FIXED_OP(lez_tile, le_binary_tile, false, 0.0f)
-TT_KERNEL_FIXED_OP(exp2_tile, power_binary_tile, true, 2.0f)
-#undef TT_KERNEL_FIXED_OP
+/// Names for integers: what is computed depends on what the registers hold.
+#define TT_KERNEL_INTEGERS_OP(name, op, a, b)                                                                          \
+  TT_KERNEL_INIT(name##_init)                                                                                          \
+  template <auto...> inline void name(uint32_t dst0, uint32_t dst1, uint32_t result) {                                 \
+    const uint32_t dsts[] = {a, b, result};                                                                            \
+    tt::metal::api->tileOp(tt::metal::TileOp::op, dsts);                                                               \
+  }
+TT_KERNEL_INTEGERS_OP(add_int_tile, add_binary_tile, dst0, dst1)
+TT_KERNEL_INTEGERS_OP(sub_int_tile, sub_binary_tile, dst0, dst1)
+TT_KERNEL_INTEGERS_OP(rsub_int_tile, sub_binary_tile, dst1, dst0)
+TT_KERNEL_INTEGERS_OP(mul_int_tile, mul_binary_tile, dst0, dst1)
+TT_KERNEL_INTEGERS_OP(gt_int_tile, gt_binary_tile, dst0, dst1)
+TT_KERNEL_INTEGERS_OP(ge_int_tile, ge_binary_tile, dst0, dst1)
+TT_KERNEL_INTEGERS_OP(lt_int_tile, lt_binary_tile, dst0, dst1)
+TT_KERNEL_INTEGERS_OP(le_int_tile, le_binary_tile, dst0, dst1)
+TT_KERNEL_INTEGERS_OP(binary_max_int32_tile, binary_max_tile, dst0, dst1)
+TT_KERNEL_INTEGERS_OP(binary_min_int32_tile, binary_min_tile, dst0, dst1)
+#undef TT_KERNEL_INTEGERS_OP
 
-inline void power_tile_init() { tt::metal::api->computeCheck("power_tile_init"); }
-inline void power_tile(uint32_t dst, uint32_t exponent) {
-  tt::metal::api->scalarOp(tt::metal::TileOp::power_binary_tile, false, dst, static_cast<float>(exponent),
-                           "power_tile");
-}
-inline void square_tile_init() { tt::metal::api->computeCheck("square_tile_init"); }
-inline void square_tile(uint32_t dst) {
-  const uint32_t dsts[] = {dst, dst, dst};
-  tt::metal::api->tileOp(tt::metal::TileOp::mul_binary_tile, dsts);
+//===- Functions with parameters ------------------------------------------===//
+
+/// Parameters: the bits of floats.
+#define TT_KERNEL_ROW_OP(name, row, parameters, ...)                                                                   \
+  template <auto...> inline void name parameters {                                                                     \
+    const uint32_t numbers[] = {__VA_ARGS__};                                                                          \
+    tt::metal::api->rowOp(row, dst, numbers, sizeof numbers / sizeof *numbers, #name);                                 \
+  }
+#define TT_KERNEL_ROW_OP_INIT(name, row, parameters, ...)                                                              \
+  TT_KERNEL_INIT(name##_init)                                                                                          \
+  TT_KERNEL_ROW_OP(name, row, parameters, __VA_ARGS__)
+TT_KERNEL_ROW_OP(hardtanh_tile, "ttnn.clamp_scalar", (uint32_t dst, uint32_t least, uint32_t most), least, most)
+TT_KERNEL_ROW_OP(relu_max_tile, "ttnn.clamp_scalar", (uint32_t dst, uint32_t most), 0, most)
+TT_KERNEL_ROW_OP_INIT(celu_tile, "celu", (uint32_t dst, uint32_t alpha, uint32_t reciprocal), alpha, reciprocal)
+TT_KERNEL_ROW_OP_INIT(elu_tile, "elu", (uint32_t dst, uint32_t alpha), alpha)
+TT_KERNEL_ROW_OP_INIT(hardshrink_tile, "hardshrink", (uint32_t dst, uint32_t lambda), lambda)
+TT_KERNEL_ROW_OP_INIT(heaviside_tile, "heaviside", (uint32_t dst, uint32_t at_zero), at_zero)
+TT_KERNEL_ROW_OP_INIT(leaky_relu_tile, "ttnn.leaky_relu", (uint32_t dst, uint32_t slope = 0), slope)
+TT_KERNEL_ROW_OP_INIT(log_with_base_tile, "log_with_base", (uint32_t dst, uint32_t factor), factor)
+TT_KERNEL_ROW_OP_INIT(prelu_tile, "ttnn.leaky_relu", (uint32_t dst, uint32_t weight), weight)
+TT_KERNEL_ROW_OP_INIT(selu_tile, "selu", (uint32_t dst, uint32_t scale, uint32_t alpha), scale, alpha)
+TT_KERNEL_ROW_OP_INIT(softplus_tile, "softplus", (uint32_t dst, uint32_t beta, uint32_t reciprocal, uint32_t threshold),
+                      beta, reciprocal, threshold)
+TT_KERNEL_ROW_OP_INIT(softshrink_tile, "softshrink", (uint32_t dst, uint32_t lambda), lambda)
+TT_KERNEL_ROW_OP_INIT(threshold_tile, "threshold", (uint32_t dst, uint32_t threshold, uint32_t value), threshold, value)
+#undef TT_KERNEL_ROW_OP_INIT
+#undef TT_KERNEL_ROW_OP
+
+#define TT_KERNEL_PLAIN_OP(name, row)                                                                                  \
+  template <auto...> inline void name(uint32_t dst) { tt::metal::api->rowOp(row, dst, nullptr, 0, #name); }
+#define TT_KERNEL_PLAIN_OP_INIT(name, row)                                                                             \
+  TT_KERNEL_INIT(name##_init)                                                                                          \
+  TT_KERNEL_PLAIN_OP(name, row)
+TT_KERNEL_PLAIN_OP(frac_tile, "frac")
+TT_KERNEL_PLAIN_OP(trunc_tile, "trunc")
+TT_KERNEL_PLAIN_OP_INIT(identity_tile, "ttnn.assign")
+TT_KERNEL_PLAIN_OP_INIT(isinf_tile, "isinf")
+TT_KERNEL_PLAIN_OP_INIT(isnan_tile, "isnan")
+TT_KERNEL_PLAIN_OP_INIT(isneginf_tile, "isneginf")
+TT_KERNEL_PLAIN_OP_INIT(isposinf_tile, "isposinf")
+TT_KERNEL_PLAIN_OP_INIT(signbit_tile, "signbit")
+TT_KERNEL_PLAIN_OP_INIT(softsign_tile, "softsign")
+#undef TT_KERNEL_PLAIN_OP_INIT
+#undef TT_KERNEL_PLAIN_OP
+#undef TT_KERNEL_INIT
+
+/// To so many decimal places, from -38 to 38; ties to even.
+inline void round_tile(uint32_t dst, int32_t decimals) {
+  float scale = 1;
+  for (int32_t i = 0; i < decimals && i < 38; ++i)
+    scale *= 10;
+  for (int32_t i = 0; i > decimals && i > -38; --i)
+    scale /= 10;
+  const auto bits = __builtin_bit_cast(uint32_t, scale);
+  tt::metal::api->rowOp("round_to", dst, &bits, 1, "round_tile");
 }
 
 //===- Rows of tiles ------------------------------------------------------===//

@@ -39,6 +39,8 @@ std::span<const ElementwiseRow> elementwiseRows();
 const ElementwiseRow *findElementwise(std::string_view name);
 /// The row of an op or activation by its name without "ttnn.", or nullptr.
 const ElementwiseRow *findActivation(std::string_view name);
+/// The row of an op, or of a function that only kernels apply to tiles, by its name, or nullptr.
+const ElementwiseRow *findTileFunction(std::string_view name);
 /// The kernel of the row with the name of the call's op.
 std::unique_ptr<Kernel> makeElementwise(const OpCall &call);
 /// The kernel of a row in f32.

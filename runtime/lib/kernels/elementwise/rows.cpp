@@ -126,14 +126,25 @@ struct MakeRow {
 };
 
 constexpr auto rows = scalars::opFunctions(MakeRow{});
+constexpr auto tileRows = scalars::tileFunctions(MakeRow{});
+constexpr auto otherRows = scalars::otherFunctions(MakeRow{});
 
 } // namespace
 
 std::span<const ElementwiseRow> elementwiseRows() { return rows; }
 
-const ElementwiseRow *findElementwise(std::string_view name) {
-  const auto *row = std::ranges::find(rows, name, &ElementwiseRow::name);
-  return row == rows.end() ? nullptr : row;
+static const ElementwiseRow *find(std::span<const ElementwiseRow> rows, std::string_view name) {
+  const auto row = std::ranges::find(rows, name, &ElementwiseRow::name);
+  return row == rows.end() ? nullptr : &*row;
+}
+
+const ElementwiseRow *findElementwise(std::string_view name) { return find(rows, name); }
+
+const ElementwiseRow *findTileFunction(std::string_view name) {
+  for (const std::span<const ElementwiseRow> some : {std::span<const ElementwiseRow>(rows), {tileRows}, {otherRows}})
+    if (const ElementwiseRow *row = find(some, name))
+      return row;
+  return nullptr;
 }
 
 const ElementwiseRow *findActivation(std::string_view name) {
