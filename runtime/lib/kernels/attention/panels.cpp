@@ -221,9 +221,9 @@ private:
     Lanes parts{};
     for (int64_t panel = from; panel < to; ++panel) {
       const float *x = scores + ((panel - from) * blockRows + r) * width;
-      std::byte *to = placeOf(chances, r, panel - from);
+      std::byte *place = placeOf(chances, r, panel - from);
       const int64_t end = columnsOf(panel);
-      for (int64_t j = 0; j < width; j += lanes, to += lanes * bytes) {
+      for (int64_t j = 0; j < width; j += lanes, place += lanes * bytes) {
         alignas(64) float y[lanes] = {};
         if (j < end) {
 #pragma clang loop vectorize_width(lanes) interleave_count(1)
@@ -231,7 +231,7 @@ private:
             y[l] = scalars::exp(x[j + l] - offset);
           parts += loaded(y);
         }
-        put(loaded(y), to);
+        put(loaded(y), place);
       }
     }
     alignas(64) double all[lanes];
@@ -248,7 +248,7 @@ private:
           sums[(panel * blockRows + r) * width + j] *= factor;
   }
 
-  /// The weights of one panel's columns in row r, in the order of `copyRows`.
+  /// Where the weights of one panel's columns in row r are, in the order of `copyRows`.
   std::byte *placeOf(std::byte *chances, int64_t r, int64_t panel) const {
     if constexpr (unit == Unit::F32)
       return chances + r * where.row + panel * width * bytes;

@@ -242,8 +242,7 @@ void transformSums(const float *sums, int64_t apart, int64_t columns, float *con
 /// Values of images of type In: f32, or bf16.
 template <class Tile, class In> class WinogradConvolution final : public ImagewiseConvolution {
   static constexpr int64_t side = Tile::side, places = side * side, results = Tile::results;
-  /// Channels of a panel that are transformed at a time where panels are divided: all places stay in the second-level
-  /// cache.
+  /// Channels of a panel whose weights are transformed at a time: those of all places stay in the second-level cache.
   static constexpr int64_t chunk = (9 << 15) / (places * width * floatBytes) / 16 * 16;
 
 public:
@@ -309,10 +308,6 @@ private:
     const Residual &residual;
     const int64_t *images; // that are convolved
   };
-  /// Panels [first, last).
-  struct Group {
-    int64_t first, last;
-  };
   /// Tiles [first, first + count), transformed at `pixels`; the values of a place are `apart` bytes from those of the
   /// next one.
   struct Tiles {
@@ -344,8 +339,7 @@ private:
       runByTiles(now, count * tileRows * tileColumns, count == images ? allBlocks : 0, scratch);
   }
 
-  /// Each thread transforms all tiles, and multiplies them with some panels, whose weights it transforms some channels
-  /// at a time.
+  /// Each thread transforms all tiles, and multiplies them with some panels.
   void runByPanels(const Values &now, int64_t tiles, std::byte *scratch) const {
     parallelRuns(panelCount, 1, slots, [&](int64_t s, Runs &runs) {
       const panels::Session session(unit, tiles);
@@ -357,61 +351,66 @@ private:
           if (!areTransformed)
             transformTiles(now, 0, tiles, reinterpret_cast<float *>(slot + pixelPlace), all.apart / floatBytes);
           areTransformed = true;
-          for (int64_t from = 0; from < channels; from += chunk) {
-            const ItemRange some{from, std::min(channels, from + chunk)};
-            transformChannels(panel, some.begin, some.end, reinterpret_cast<float *>(slot + weightsPlace));
-            Fetch next;
-            if (some.end < channels)
-              next = fetchOf(panel, {some.end, std::min(channels, some.end + chunk)});
-            else if (panel + 1 < run.end)
-              next = fetchOf(panel + 1, {0, std::min(channels, chunk)});
-            multiplyPlaces(session, all, slot + weightsPlace, panel, some, &next, slot);
-          }
+          multiplyInChunks(session, all, panel, run.end, slot);
           store(now, all, panel, slot);
         }
     });
   }
 
-  /// Each thread multiplies some tiles with all panels, which it transforms in groups before.
+  /// Each thread multiplies some tiles with all panels.
   void runByTiles(const Values &now, int64_t tiles, int64_t given, std::byte *scratch) const {
     const int64_t blocks = given ? given : ceilDivide(tiles, mostTiles);
-    for (int64_t panel = 0; panel < panelCount; panel += panelsAtOnce) {
-      const Group group{panel, std::min(panelCount, panel + panelsAtOnce)};
-      parallelRuns(blocks, 1, slots, [&](int64_t s, Runs &runs) {
-        const panels::Session session(unit, mostTiles);
-        std::byte *const slot = scratch + slotPlace + static_cast<size_t>(s) * perSlot;
-        bool areTransformed = false;
-        for (ItemRange run; runs.take(run);)
-          for (int64_t b = run.begin; b < run.end; ++b) {
-            const int64_t first = tiles * b / blocks, last = tiles * (b + 1) / blocks;
-            const Tiles some{first, last - first, slot + pixelPlace, (last - first) * pixelBytes};
-            transformTiles(now, first, last, reinterpret_cast<float *>(slot + pixelPlace), some.apart / floatBytes);
-            std::byte *weights = slot + weightsPlace;
-            for (int64_t i = group.first; i < group.last; ++i, weights += places * placeBytes) {
+    parallelRuns(blocks, 1, slots, [&](int64_t s, Runs &runs) {
+      const panels::Session session(unit, mostTiles);
+      std::byte *const slot = scratch + slotPlace + static_cast<size_t>(s) * perSlot;
+      bool areTransformed = false;
+      for (ItemRange run; runs.take(run);)
+        for (int64_t b = run.begin; b < run.end; ++b) {
+          const int64_t first = tiles * b / blocks, last = tiles * (b + 1) / blocks;
+          const Tiles some{first, last - first, slot + pixelPlace, (last - first) * pixelBytes};
+          transformTiles(now, first, last, reinterpret_cast<float *>(slot + pixelPlace), some.apart / floatBytes);
+          for (int64_t panel = 0; panel < panelCount; ++panel) {
+            if (keepsWeights) {
+              std::byte *const weights = slot + weightsPlace + panel * places * placeBytes;
               if (!areTransformed)
-                transformChannels(i, 0, channels, reinterpret_cast<float *>(weights));
-              multiplyPlaces(session, some, weights, i, {0, channels}, nullptr, slot);
-              store(now, some, i, slot);
+                transformChannels(panel, 0, channels, reinterpret_cast<float *>(weights));
+              multiplyPlaces(session, some, weights, panel, {0, channels}, nullptr, slot);
+            } else {
+              multiplyInChunks(session, some, panel, panelCount, slot);
             }
-            areTransformed = true;
+            store(now, some, panel, slot);
           }
-      });
+          areTransformed = true;
+        }
+    });
+  }
+
+  /// Transforms some channels of a panel at a time, and multiplies tiles with them. last: of the panels that follow.
+  void multiplyInChunks(const panels::Session &session, const Tiles &tiles, int64_t panel, int64_t last,
+                        std::byte *slot) const {
+    for (int64_t from = 0; from < channels; from += chunk) {
+      const ItemRange some{from, std::min(channels, from + chunk)};
+      transformChannels(panel, some.begin, some.end, reinterpret_cast<float *>(slot + weightsPlace));
+      Fetch next;
+      if (some.end < channels)
+        next = fetchOf(panel, {some.end, std::min(channels, some.end + chunk)});
+      else if (panel + 1 < last)
+        next = fetchOf(panel + 1, {0, std::min(channels, chunk)});
+      multiplyPlaces(session, tiles, slot + weightsPlace, panel, some, &next, slot);
     }
   }
 
   /// The division depends on the number of threads, but no bit of the result does. What is transformed is not shared:
   /// it takes long to write lines that other threads have read.
   void divide() {
-    constexpr int64_t cacheBytes = 1 << 19, fewest = 36, most = 48, weightBytes = 1 << 23, few = 64;
+    constexpr int64_t cacheBytes = 1 << 19, fewest = 36, most = 48, few = 64;
+    constexpr int64_t weightBytes = 1 << 23, mostPixelBytes = 1 << 26; // of all threads
     const int64_t tiles = images * tileRows * tileColumns;
     // Rows, and places of weights, a power of two apart would share few lines of the first-level cache.
     pixelBytes = channels * floatBytes + 64;
-    arePanelsDivided = tiles <= few && panelCount >= threads();
-    const int64_t depth = arePanelsDivided ? std::min(channels, chunk) : channels;
-    placeBytes = (depth + 1) * width * floatBytes;
-    ScratchLayout slot;
+    slots = std::min<int64_t>(threads(), panelCount);
+    arePanelsDivided = tiles <= few && panelCount >= threads() && slots * places * tiles * pixelBytes <= mostPixelBytes;
     if (arePanelsDivided) {
-      slots = std::min<int64_t>(threads(), panelCount);
       mostTiles = tiles;
     } else {
       const int64_t atOnce = std::clamp<int64_t>(cacheBytes / (places * channels * floatBytes), fewest, most);
@@ -420,10 +419,14 @@ private:
         allBlocks = some;
       slots = std::min<int64_t>(threads(), allBlocks);
       mostTiles = ceilDivide(tiles, allBlocks);
-      panelsAtOnce = std::clamp<int64_t>(weightBytes / (slots * places * placeBytes), 1, panelCount);
     }
+    placeBytes = (channels + 1) * width * floatBytes;
+    keepsWeights = !arePanelsDivided && slots * panelCount * places * placeBytes <= weightBytes;
+    if (!keepsWeights)
+      placeBytes = (std::min(channels, chunk) + 1) * width * floatBytes;
+    ScratchLayout slot;
     pixelPlace = slot.take(static_cast<size_t>(places * mostTiles * pixelBytes));
-    weightsPlace = slot.take(static_cast<size_t>((arePanelsDivided ? 1 : panelsAtOnce) * places * placeBytes));
+    weightsPlace = slot.take(static_cast<size_t>((keepsWeights ? panelCount : 1) * places * placeBytes));
     sumPlace = slot.take(static_cast<size_t>(places * mostTiles * width * floatBytes));
     resultPlace = slot.take(static_cast<size_t>(results * results * mostTiles * width * floatBytes));
     perSlot = slot.bytes();
@@ -616,8 +619,8 @@ private:
   bool biased;
   library::Packed bias;
   size_t magnitudes;
-  bool arePanelsDivided;
-  int64_t allBlocks = 0, slots, mostTiles, pixelBytes, placeBytes, panelsAtOnce = 0;
+  bool arePanelsDivided, keepsWeights; // transformed, of all panels
+  int64_t allBlocks = 0, slots, mostTiles, pixelBytes, placeBytes;
   size_t slotPlace, perSlot;
   size_t weightsPlace, pixelPlace, sumPlace, resultPlace; // from the beginning of a thread's slot
 };
