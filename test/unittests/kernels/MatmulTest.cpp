@@ -89,6 +89,7 @@ INSTANTIATE_TEST_SUITE_P(Products, Matmul,
                                          Case{{3}, {3}, {3}, 40, 41, 42}, Case{{3}, {}, {3}, 40, 41, 42},
                                          Case{{}, {3}, {3}, 40, 41, 42}, Case{{2, 1}, {1, 3}, {2, 3}, 20, 30, 70},
                                          Case{{4, 1, 2}, {3, 1}, {4, 3, 2}, 9, 8, 7}, Case{{0}, {0}, {0}, 4, 5, 6},
+                                         Case{{0}, {0}, {0}, 64, 64, 64},
                                          // One row: small, and for both ways of a transposed right side.
                                          Case{{}, {}, {}, 1, 64, 512}, Case{{}, {}, {}, 1, 64, 64},
                                          Case{{12}, {12}, {12}, 1, 16, 64}, Case{{2, 1}, {1, 3}, {2, 3}, 3, 5, 17},

@@ -77,6 +77,9 @@ public:
   void run(const Buffers &buffers) const override { runAdding(buffers, {}); }
 
   void runAdding(const Buffers &buffers, const Residual &residual) const override {
+    const int64_t items = p.batches() * rowBlocks * panelCount;
+    if (items == 0)
+      return;
     Values now{packedA.get(buffers.ins[0], buffers.scratch), nullptr, nullptr, buffers, residual};
     if (!ordered && !blocks)
       now.b = packedB.get(buffers.ins[1], buffers.scratch);
@@ -85,7 +88,6 @@ public:
           reinterpret_cast<const float *>(packedBias.get(buffers.ins[static_cast<size_t>(bias)], buffers.scratch));
     if (right == Right::Before)
       pack(now.b, 0, matrixCount(), {0, depth, 0, panelCount}, buffers.scratch + rightPlace);
-    const int64_t items = p.batches() * rowBlocks * panelCount;
     // Panels that are read side by side stay together, unless a thread had none.
     parallelRuns(items, std::min(atOnce, ceilDivide(items, slots)), slots, [&](int64_t s, Runs &runs) {
       pieces(now, runs, buffers.scratch + slotPlace + static_cast<size_t>(s) * perSlot);
