@@ -309,8 +309,9 @@ TAKEN: dict[str, str] = {
     "update_idx": "fill_cache",
     "cache_position_modulo": "experimental.paged_fill_cache experimental.paged_update_cache",
     "mesh_mapper": "rand",
-    "return_output_dim return_weights_and_bias": "conv1d conv2d conv_transpose2d",
+    # Weights are mirrored before they are prepared.
     "dram_slice_config mirror_kernel": "conv_transpose2d",
+    "return_output_dim return_weights_and_bias": "conv1d conv2d conv_transpose2d",
     "topology": "point_to_point",
     "fill output_padded_shape input_tensor_start sub_core_grids": "pad",
     "intermediate_tensor": "point_to_point",

@@ -10,7 +10,8 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any
+from operator import index
+from typing import Any, SupportsIndex
 
 from _ttmlir_runtime.runtime import Tensor
 from _ttmlir_runtime.ttnn import CoreCoord, CoreRange, CoreRangeSet, DataType, Layout, MemoryConfig, TensorMemoryLayout
@@ -229,12 +230,13 @@ def from_the_end(function: str, value: bool, values: Values) -> Then | None:
     parameter = next(name for name in ("input_tensor", "input") if name in values)
     tensor, dim = values[parameter], values["dim"]
     rank = len(tensor.shape) if isinstance(tensor, Tensor) else 0
-    if not value or type(dim) is not int or not -rank <= dim < rank:
+    if not value or not isinstance(dim, SupportsIndex) or not -rank <= index(dim) < rank:
         return None  # the function says what is wrong with them
-    values[parameter], out = flipped(tensor, dim % rank), values.pop("out", None)
+    axis = index(dim) % rank
+    values[parameter], out = flipped(tensor, axis), values.pop("out", None)
 
     def then(result: Tensor) -> Tensor:
-        result = flipped(result, dim % rank)
+        result = flipped(result, axis)
         return result if out is None else ttnn("assign")(result, output_tensor=out)
 
     return then

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 import ttnn
@@ -122,6 +123,10 @@ COMPUTED: dict[str, tuple[Callable[[Any, Any], Any], Callable[[], torch.Tensor]]
         lambda a, b: ttnn.cumsum(a, -1, reverse_order=True),
         lambda: A.flip(1).cumsum(1).flip(1),
     ),
+    "reverse_order along a number of NumPy": (
+        lambda a, b: ttnn.cumsum(a, np.int64(0), reverse_order=True),
+        lambda: A.flip(0).cumsum(0).flip(0),
+    ),
     "reverse_order of cumprod": (
         lambda a, b: ttnn.cumprod(b, 0, reverse_order=True, out=put(a.device(), torch.zeros(40, 70))),
         lambda: B.flip(0).cumprod(0).flip(0),
@@ -143,6 +148,22 @@ COMPUTED: dict[str, tuple[Callable[[Any, Any], Any], Callable[[], torch.Tensor]]
             kernel_size=(3, 2),
             mirror_kernel=False,
         ),
+        lambda: functional.conv_transpose2d(images(IMAGES), KERNEL).permute(0, 2, 3, 1).reshape(1, 1, -1, 2),
+    ),
+    "mirror_kernel, with weights to return": (
+        lambda a, b: ttnn.conv_transpose2d(
+            input_tensor=put(a.device(), IMAGES),
+            weight_tensor=ttnn.from_torch(KERNEL.flip(2, 3)),
+            device=a.device(),
+            in_channels=4,
+            out_channels=2,
+            batch_size=1,
+            input_height=8,
+            input_width=8,
+            kernel_size=(3, 2),
+            mirror_kernel=False,
+            return_weights_and_bias=True,
+        )[0],
         lambda: functional.conv_transpose2d(images(IMAGES), KERNEL).permute(0, 2, 3, 1).reshape(1, 1, -1, 2),
     ),
     "output_dtype": (
