@@ -102,6 +102,21 @@ def flat(values: Any) -> list[Any]:
     return [x for value in values for x in (flat(value) if isinstance(value, list | tuple) else [value])]
 
 
+def without_undefined(case: Case, given: Sequence[Any], found: Any, expected: Any) -> Any:
+    """Replaces what ONNX leaves open by what was found: floats as integers that do not hold them.
+
+    There the package expects what its NumPy types do: those of ml_dtypes 0.6 wrap, those of 0.7 are 0.
+    """
+    import ml_dtypes
+
+    is_integer = expected.dtype.kind in "iu" or expected.dtype.name in ("int4", "uint4", "int2", "uint2")
+    if not re.match("test_cast(like)?_", case.name) or not is_integer or found.shape != expected.shape:
+        return expected
+    numbers: Any = np.trunc(np.asarray(given[0]).astype(np.float64))
+    info = ml_dtypes.iinfo(expected.dtype)
+    return np.where((numbers >= int(info.min)) & (numbers <= int(info.max)), expected, found.astype(expected.dtype))
+
+
 def differs(found: Any, expected: Any, rtol: float, atol: float) -> str:
     """Returns how a result differs from what was expected, or ""."""
     ours: Any = np.asarray(found)
@@ -131,7 +146,8 @@ def run(case: Case) -> Result:
         if len(results) != len(reference):
             return Result(case, WRONG, f"{len(results)} outputs; expected {len(reference)}")
         for ours, theirs in zip(results, reference, strict=True):
-            reason = differs(ours, theirs, case.rtol, case.atol)
+            defined = without_undefined(case, given, np.asarray(ours), np.asarray(theirs))
+            reason = differs(ours, defined, case.rtol, case.atol)
             if reason:
                 return Result(case, RANDOM if DRAWS.search(case.name) else WRONG, reason)
     return Result(case, AGREES)
