@@ -177,11 +177,14 @@ def dimension_size(x: Tensor, dimension: int = 0, *, out: TensorSpec) -> Tensor:
 IDENTITIES = (
     "to_layout", "to_device", "from_device", "to_memory_config", "to_tensor_spec", "assign", "ttnn_metal_layout_cast",
     "optimization_barrier", "annotate", "region_start", "region_end", "begin_trace", "end_trace", "load_cached",
-    "prepare_conv2d_weights", "prepare_conv2d_bias", "prepare_conv_transpose2d_weights",
-    "prepare_conv_transpose2d_bias", "sharding_constraint", "reshard", "sdy.all_gather",
+    "prepare_conv2d_weights", "prepare_conv2d_bias", "prepare_conv_transpose2d_bias", "sharding_constraint",
+    "reshard", "sdy.all_gather",
 )  # fmt: skip
 
 DATA_MOVEMENT = {name: Op(identity) for name in IDENTITIES} | {
+    "prepare_conv_transpose2d_weights": Op(
+        lambda x, *rest, mirror_kernel=True: x if mirror_kernel else torch.flip(x, (2, 3))
+    ),
     "reshape": Op(reshape, aten="view"),
     "squeeze": Op(reshape, aten="squeeze.dim"),
     "unsqueeze": Op(reshape, aten="unsqueeze"),

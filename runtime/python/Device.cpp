@@ -314,6 +314,8 @@ void bindDevice(nb::module_ &module) {
               "collections.abc.Sequence[int] | None = None) -> Device"),
       "A rectangle of the chips of a mesh as a device of its own, from mesh_offset on ((0, 0) when it is not given); "
       "raises DeviceError where it leaves the mesh or overlaps with another.");
+  module.def("get_sub_mesh_devices", &runtime::subMeshDevices, nb::arg("parent_mesh"),
+             "The open rectangles of a mesh that something still holds, in the order of their making.");
   module.def("release_sub_mesh_device", &runtime::releaseSubMeshDevice, nb::arg("sub_mesh"),
              nb::call_guard<nb::gil_scoped_release>(),
              "Gives its chips back to the mesh; tensors on it become unusable.");

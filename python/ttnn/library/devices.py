@@ -75,6 +75,8 @@ _BANKS = {
 def worker_core_from_logical_core(self: Device, logical_core: CoreCoord) -> CoreCoord:
     """Returns where a worker core is on the network.
 
+    Kernels take such coordinates on Wormhole. On Blackhole they take logical ones only.
+
     Raises:
         ValueError: there is no such core.
     """
@@ -124,9 +126,6 @@ def sfpu_nan(self: Device) -> float:
     """Returns the number that the vector unit has for what is no number."""
     return 7.0039998997052e19
 
-
-# Rectangles of a mesh, by the number of its device.
-_submeshes: dict[int, list[Device]] = {}
 
 # Managers of sub-devices, by device and number, and the one that is loaded on a device.
 _managers: dict[tuple[int, int], list[SubDevice]] = {}
@@ -233,16 +232,14 @@ def quiesce_devices(self: Device) -> None:
 
 
 def create_submesh(self: Device, submesh_shape: MeshShape | Sequence[int], offset: Any = None) -> Device:
-    """Returns a rectangle of the chips of a mesh as a device; closing the mesh closes it.
+    """Returns a rectangle of the chips of a mesh as a device; closing the mesh closes it, and dropping it, too.
 
     Args:
         offset: MeshCoordinate of its first chip.
     Raises:
         DeviceError: it leaves the mesh, or has a chip of another rectangle.
     """
-    made = _runtime.create_sub_mesh_device(self, list(submesh_shape), [0, 0] if offset is None else list(offset))
-    _submeshes[int(self.id)] = [*get_submeshes(self), made]
-    return made
+    return _runtime.create_sub_mesh_device(self, list(submesh_shape), [0, 0] if offset is None else list(offset))
 
 
 def create_submeshes(self: Device, submesh_shape: MeshShape | Sequence[int]) -> list[Device]:
@@ -250,8 +247,10 @@ def create_submeshes(self: Device, submesh_shape: MeshShape | Sequence[int]) -> 
 
     Raises:
         ValueError: they do not fill the mesh.
-        DeviceError: there are other rectangles of it.
+        DeviceError: there are other rectangles of it; it is divided as before then.
     """
+    if len(submesh_shape) != 2:
+        raise ValueError(f"Device.create_submeshes: submesh_shape is {list(submesh_shape)}; expected (rows, columns)")
     (rows, columns), (height, width) = self.get_mesh_shape(), submesh_shape
     if height < 1 or width < 1 or rows % height or columns % width:
         raise ValueError(
@@ -266,8 +265,8 @@ def create_submeshes(self: Device, submesh_shape: MeshShape | Sequence[int]) -> 
 
 
 def get_submeshes(self: Device) -> list[Device]:
-    """Returns the open rectangles of a mesh in the order of their making."""
-    return [each for each in _submeshes.get(int(self.id), []) if each.is_open]
+    """Returns the open rectangles of a mesh that something still holds, in the order of their making."""
+    return _runtime.get_sub_mesh_devices(self)
 
 
 def reshape(self: Device, new_shape: MeshShape | Sequence[int]) -> None:

@@ -111,10 +111,12 @@ def sharded_to_interleaved(
 
     Raises:
         TypeError: an argument is of another type.
-        ValueError: the config is sharded.
+        ValueError: the config is sharded, or the tensor on the host.
     """
     name = "sharded_to_interleaved"
     _check(name, "input_tensor", input_tensor, Tensor)
+    if not input_tensor.is_on_device():
+        raise ValueError(f"ttnn.{name}: input_tensor lies on the host; expected a tensor on a device")
     _check(name, "memory_config", memory_config, MemoryConfig, optional=True)
     _check(name, "output_dtype", output_dtype, DataType, optional=True)
     if memory_config is not None and memory_config.is_sharded():

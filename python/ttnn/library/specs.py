@@ -6,7 +6,8 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Sequence
-from typing import Any
+from operator import index
+from typing import Any, SupportsIndex
 
 from _ttmlir_runtime.runtime import Device, Tensor
 from _ttmlir_runtime.ttnn import (
@@ -301,6 +302,10 @@ def unpad(self: Tensor, start: Sequence[int], end: Sequence[int]) -> Tensor:
 
 def _shifted_right(self: Tensor, places: Any) -> Any:
     """Returns integers shifted to the right; signed ones keep their sign."""
+    if not isinstance(places, Tensor):
+        if not isinstance(places, SupportsIndex):
+            return NotImplemented
+        places = index(places)
     return sys.modules["ttnn"].bitwise_right_shift(self, places)
 
 

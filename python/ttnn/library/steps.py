@@ -213,16 +213,19 @@ def padded_as(function: str, value: Sequence[int], values: Values) -> Then:
     return then
 
 
-def flipped(tensor: Tensor, axis: int) -> Tensor:
+def flipped(tensor: Tensor, axis: int, memory_config: MemoryConfig | None = None) -> Tensor:
     """Returns the tensor with the elements of a dimension in the opposite order."""
     if 0 in tensor.shape:
         return tensor
     rank, size = len(tensor.shape), tensor.shape[axis]
-    counted = ttnn("arange")(0, size, 1, dtype=DataType.FLOAT32, device=tensor.device(), layout=Layout.ROW_MAJOR)
-    along = ttnn("reshape")(counted, [size if each == axis else 1 for each in range(rank)])
-    places = (size - 1.0) - ttnn("to_layout")(along, tensor.layout)
+    places = ttnn("arange")(
+        size - 1, -1, -1, dtype=DataType.UINT32, device=tensor.device(), layout=Layout.ROW_MAJOR
+    )  # fmt: skip
+    along = ttnn("reshape")(places, [size if each == axis else 1 for each in range(rank)])
     times = [1 if each == axis else tensor.shape[each] for each in range(rank)]
-    return ttnn("gather")(tensor, axis, ttnn("typecast")(ttnn("repeat")(places, times), DataType.UINT32))
+    return ttnn("gather")(
+        tensor, axis, ttnn("repeat")(ttnn("to_layout")(along, tensor.layout), times), memory_config=memory_config
+    )
 
 
 def from_the_end(function: str, value: bool, values: Values) -> Then | None:
@@ -232,20 +235,20 @@ def from_the_end(function: str, value: bool, values: Values) -> Then | None:
     rank = len(tensor.shape) if isinstance(tensor, Tensor) else 0
     if not value or not isinstance(dim, SupportsIndex) or not -rank <= index(dim) < rank:
         return None  # the function says what is wrong with them
-    axis = index(dim) % rank
-    values[parameter], out = flipped(tensor, axis), values.pop("out", None)
-
-    def then(result: Tensor) -> Tensor:
-        result = flipped(result, axis)
-        return result if out is None else ttnn("assign")(result, output_tensor=out)
-
-    return then
+    axis, memory_config = index(dim) % rank, values["memory_config"]
+    values[parameter], values["memory_config"] = flipped(tensor, axis), None
+    return lambda result: flipped(result, axis, memory_config)
 
 
 def not_mirrored(function: str, value: bool, values: Values) -> None:
     """Turns a kernel that is mirrored already to what PyTorch has; prepared weights are neither."""
-    weights = values["weight_tensor"]
-    if not value and isinstance(weights, Tensor) and [*weights.shape[2:]] == [*values["kernel_size"]]:
+    weights, window = values["weight_tensor"], values["kernel_size"]
+    if (
+        not value
+        and isinstance(weights, Tensor)
+        and isinstance(window, list | tuple)
+        and [*weights.shape[2:]] == [*window]
+    ):
         values["weight_tensor"] = flipped(flipped(weights, 2), 3)
 
 

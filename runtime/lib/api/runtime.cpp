@@ -136,6 +136,12 @@ Device createSubMeshDevice(const Device &parent, const sim::Rectangle &rectangle
   return parent->createSubMesh(rectangle);
 }
 
+std::vector<Device> subMeshDevices(const Device &parent) {
+  if (!parent)
+    throw DeviceError("sub-meshes: no device");
+  return parent->subMeshes(sim::MeshDevice::Holder::User);
+}
+
 void releaseSubMeshDevice(const Device &subMesh) {
   if (!subMesh)
     throw DeviceError("release: no device");

@@ -300,11 +300,11 @@ std::shared_ptr<MeshDevice> MeshDevice::createSubMesh(const Rectangle &rectangle
   return part;
 }
 
-std::vector<std::shared_ptr<MeshDevice>> MeshDevice::subMeshes() const {
+std::vector<std::shared_ptr<MeshDevice>> MeshDevice::subMeshes(std::optional<Holder> owner) const {
   std::vector<std::shared_ptr<MeshDevice>> open;
   std::lock_guard lock(mutex);
   for (const auto &known : parts)
-    if (auto part = known.lock(); part && part->isOpen())
+    if (auto part = known.lock(); part && part->isOpen() && part->holder == owner.value_or(part->holder))
       open.push_back(std::move(part));
   return open;
 }

@@ -41,9 +41,37 @@ def place(device: Any, *numbers: int) -> Any:
     return ttnn.from_torch(torch.tensor(numbers), ttnn.uint32, device=device)
 
 
+def prepared(device: Any, kernel: torch.Tensor, **how: Any) -> Any:
+    """Returns the weights of conv_transpose2d as it reads them."""
+    return ttnn.prepare_conv_transpose2d_weights(
+        weight_tensor=ttnn.from_torch(kernel),
+        input_memory_config=ttnn.DRAM_MEMORY_CONFIG,
+        input_layout=ttnn.TILE_LAYOUT,
+        input_dtype=ttnn.float32,
+        device=device,
+        weights_format="IOHW",
+        has_bias=False,
+        groups=1,
+        stride=(1, 1),
+        padding=(0, 0),
+        dilation=(1, 1),
+        output_padding=(0, 0),
+        **IMAGE,
+        **how,
+    )
+
+
 KERNEL = torch.linspace(-1, 2, 48).reshape(4, 2, 3, 2)
 IMAGES = torch.linspace(-2, 3, 256).reshape(1, 1, 64, 4)
 POOL = (1, 8, 8, 4, [2, 2], [2, 2], [0, 0])
+IMAGE: dict[str, Any] = {
+    "in_channels": 4,
+    "out_channels": 2,
+    "batch_size": 1,
+    "input_height": 8,
+    "input_width": 8,
+    "kernel_size": (3, 2),
+}
 RELU, EXP = ttnn.UnaryOpType.RELU, ttnn.UnaryWithParam(op_type=ttnn.UnaryOpType.EXP, params=[])
 GE = ttnn.UnaryWithParam(op_type=ttnn.UnaryOpType.UNARY_GE, params=[0.0])
 LEAKY = ttnn.UnaryWithParam(op_type=ttnn.UnaryOpType.LEAKY_RELU, params=[0.3])
@@ -164,6 +192,16 @@ COMPUTED: dict[str, tuple[Callable[[Any, Any], Any], Callable[[], torch.Tensor]]
             mirror_kernel=False,
             return_weights_and_bias=True,
         )[0],
+        lambda: functional.conv_transpose2d(images(IMAGES), KERNEL).permute(0, 2, 3, 1).reshape(1, 1, -1, 2),
+    ),
+    "mirror_kernel, with weights prepared before": (
+        lambda a, b: ttnn.conv_transpose2d(
+            input_tensor=put(a.device(), IMAGES),
+            weight_tensor=prepared(a.device(), KERNEL.flip(2, 3), mirror_kernel=False),
+            device=a.device(),
+            **IMAGE,
+            mirror_kernel=False,
+        ),
         lambda: functional.conv_transpose2d(images(IMAGES), KERNEL).permute(0, 2, 3, 1).reshape(1, 1, -1, 2),
     ),
     "output_dtype": (
@@ -313,6 +351,21 @@ WRONG: list[tuple[Callable[[Any], Any], type[Exception], str]] = [
         ValueError,
         "divisor_override is 3; expected a positive number, with ceil_mode=False and count_include_pad=True",
     ),
+    (
+        lambda a: ttnn.conv_transpose2d(
+            input_tensor=a, weight_tensor=a, device=a.device(), **IMAGE | {"kernel_size": 3}, mirror_kernel=False
+        ),
+        ttnn.OpError,
+        "kernel_size",
+    ),
+    (
+        lambda a: prepared(a.device(), KERNEL.reshape(1, 1, 24, 2), mirror_kernel=False),
+        ttnn.OpError,
+        r"shape \[1, 1, 24, 2\], whose last dimensions are not the kernel_size of \[3, 2\], which mirror_kernel",
+    ),
+    (lambda a: ttnn.sharded_to_interleaved(ttnn.from_torch(A)), ValueError, "lies on the host; expected a tensor on a"),
+    (lambda a: ttnn.typecast(a, ttnn.int32) >> 1.5, TypeError, "unsupported operand"),
+    (lambda a: ttnn.typecast(a, ttnn.int32) >> "a", TypeError, "unsupported operand"),
     (lambda a: ttnn.Tile([16, 32]), ValueError, r"ttnn.Tile: tile_shape is \[16, 32\]; the simulated chip has tiles"),
 ]
 
@@ -322,6 +375,24 @@ def test_refuses(case: tuple[Callable[[Any], Any], type[Exception], str], device
     call, kind, text = case
     with pytest.raises(kind, match=text):
         call(put(device, A))
+
+
+def test_results_of_reversed_scans_are_in_shards(device: Any) -> None:
+    shards = ttnn.create_sharded_memory_config(
+        (32, 96), CORES, ttnn.ShardStrategy.HEIGHT, use_height_and_width_as_shard_shape=True
+    )
+    for scan in (ttnn.cumsum, ttnn.cumprod):
+        found = scan(put(device, A), 1, reverse_order=True, memory_config=shards)
+        assert found.memory_config() == scan(put(device, A), 1, memory_config=shards).memory_config()
+        assert found.is_sharded()
+
+
+def test_scans_in_reverse_beyond_the_integers_of_floats(device: Any) -> None:
+    size = 2**24 + 3
+    values = torch.zeros(size, dtype=torch.int32)
+    values[-3:] = torch.tensor([100, 10, 1])
+    x = ttnn.from_torch(values, device=device)
+    assert ttnn.to_torch(ttnn.cumsum(x, 0, reverse_order=True))[-4:].tolist() == [111, 111, 11, 1]
 
 
 def test_a_mesh_with_one_axis_needs_no_cluster_axis() -> None:

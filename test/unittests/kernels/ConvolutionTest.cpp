@@ -392,10 +392,12 @@ TEST(Prepare, WeightsAndBiasesKeepTheirValues) {
     Shape from, to;
     int64_t in, out;
     Named more;
+    bool isMirrored = false;
   };
   const Named weights = {{"weights_format", text("OIHW")}, {"has_bias", flag(true)}};
-  Named transposed = weights;
+  Named transposed = weights, mirrored = weights;
   transposed.insert(transposed.end(), {{"output_padding", ints({0, 0})}, {"mirror_kernel", flag(true)}});
+  mirrored.insert(mirrored.end(), {{"output_padding", ints({0, 0})}, {"mirror_kernel", flag(false)}});
   const Row rows[] = {
       {"ttnn.prepare_conv2d_weights", {8, 3, 3, 3}, {1, 1, 27, 8}, 3, 8, weights},
       {"ttnn.prepare_conv2d_weights", {8, 3, 3, 3}, {8, 3, 3, 3}, 3, 8, weights},
@@ -403,6 +405,8 @@ TEST(Prepare, WeightsAndBiasesKeepTheirValues) {
       {"ttnn.prepare_conv2d_bias", {7}, {1, 1, 1, 7}, 3, 7, {}},
       {"ttnn.prepare_conv2d_bias", {1, 1, 1, 33}, {1, 1, 1, 33}, 3, 33, {}},
       {"ttnn.prepare_conv_transpose2d_weights", {5, 2, 3, 2}, {1, 1, 30, 2}, 5, 2, transposed},
+      {"ttnn.prepare_conv_transpose2d_weights", {5, 2, 3, 3}, {1, 1, 45, 2}, 5, 2, mirrored, true},
+      {"ttnn.prepare_conv_transpose2d_weights", {1, 33, 3, 3}, {1, 33, 3, 3}, 1, 33, mirrored, true},
       {"ttnn.prepare_conv_transpose2d_bias", {1, 1, 1, 2}, {1, 1, 1, 2}, 5, 2, {}},
   };
   for (const Row &row : rows)
@@ -424,11 +428,15 @@ TEST(Prepare, WeightsAndBiasesKeepTheirValues) {
                             {"input_dtype", {EnumAttribute{"ttcore.data_type", "f32", 0}}}};
         attributes.insert(attributes.end(), row.more.begin(), row.more.end());
         const Value y = run(row.name, {&x}, to, row.to, attributes);
+        std::vector<double> kept = x.values();
+        if (row.isMirrored) // each window of 3x3 backwards
+          for (auto place = kept.begin(); place != kept.end(); place += 9)
+            std::reverse(place, place + 9);
         // The shared exponent of a block leaves seven bits of its largest element.
         if (to == DataType::BFP_BFloat8)
-          expectNear(y, x.values(), 0, 4 * 0x1p-6);
+          expectNear(y, kept, 0, 4 * 0x1p-6);
         else
-          expectNear(y, x.values(), to == bf16 ? 0x1p-8 : 0, 0);
+          expectNear(y, kept, to == bf16 ? 0x1p-8 : 0, 0);
       }
 }
 

@@ -32,6 +32,8 @@ Device openMeshDevice(const sim::MeshOptions &options = {});
 void closeMeshDevice(const Device &device);
 /// A rectangle of the chips of a mesh as a device, see sim::MeshDevice::createSubMesh.
 Device createSubMeshDevice(const Device &parent, const sim::Rectangle &rectangle);
+/// The open sub-meshes of a mesh that createSubMeshDevice made and that something still holds, in their order.
+std::vector<Device> subMeshDevices(const Device &parent);
 /// Closes a sub-mesh. Throws DeviceError for another device.
 void releaseSubMeshDevice(const Device &subMesh);
 

@@ -148,8 +148,8 @@ public:
   std::shared_ptr<MeshDevice> parent() const { return whole ? whole->weak_from_this().lock() : nullptr; }
   /// Returns the rectangle of a sub-mesh in its mesh; for other meshes, all of their chips.
   Rectangle place() const { return whole ? placed : Rectangle{rows(), columns()}; }
-  /// Returns the open ones.
-  std::vector<std::shared_ptr<MeshDevice>> subMeshes() const;
+  /// Returns the open ones, in the order of their making; those of one owner, where one is named.
+  std::vector<std::shared_ptr<MeshDevice>> subMeshes(std::optional<Holder> owner = std::nullopt) const;
 
   MeshDevice(const MeshDevice &) = delete;
   MeshDevice &operator=(const MeshDevice &) = delete;

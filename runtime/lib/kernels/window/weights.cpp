@@ -213,12 +213,45 @@ std::unique_ptr<Kernel> makePrepareBias(const OpCall &call) {
   given.shape = out.shape;
   return given.dtype == out.dtype ? sameValues(call) : conversionKernel(given, out);
 }
-template <bool transposed> std::unique_ptr<Kernel> makePrepare(const OpCall &call) {
+std::unique_ptr<Kernel> convertedWeights(const OpCall &call, bool transposed) {
   const TensorSpec &in = operand(call, 0), &out = result(call);
-  if (in.dtype == out.dtype)
-    return sameValues(call);
   const auto size = [&](std::string_view name) { return call.attributes.get<int64_t>(name); };
   return weightConversion(call, {size("in_channels"), size("out_channels"), size("groups"), transposed}, in, out);
+}
+std::unique_ptr<Kernel> makePrepare(const OpCall &call) {
+  return operand(call, 0).dtype == result(call).dtype ? sameValues(call) : convertedWeights(call, false);
+}
+
+/// Weights as PyTorch has them. Mirrored ones, in both dimensions of the window, are turned back.
+class TransposedWeights final : public Kernel {
+public:
+  TransposedWeights(const OpCall &call, size_t places)
+      : conversion(convertedWeights(call, true)), places(places), bytes(storageBytes(result(call).dtype)),
+        count(static_cast<size_t>(volume(result(call).shape))) {}
+
+  void run(const Buffers &buffers) const override {
+    conversion->run(buffers);
+    std::byte *to = buffers.outs[0];
+    for (size_t at = 0; at + places <= count; at += places)
+      for (size_t i = at, j = at + places - 1; i < j; ++i, --j)
+        std::swap_ranges(to + i * bytes, to + (i + 1) * bytes, to + j * bytes);
+  }
+  size_t scratchBytes() const override { return conversion->scratchBytes(); }
+
+private:
+  std::unique_ptr<Kernel> conversion;
+  size_t places, bytes, count;
+};
+
+std::unique_ptr<Kernel> makePrepareTransposed(const OpCall &call) {
+  const TensorSpec &in = operand(call, 0);
+  if (call.attributes.get<bool>("mirror_kernel", true))
+    return in.dtype == result(call).dtype ? sameValues(call) : convertedWeights(call, true);
+  const auto window = integers(call, "kernel_size", 2, 1);
+  if (in.shape.size() != 4 || in.shape[2] != window[0] || in.shape[3] != window[1])
+    fail(call, "the weight has shape " + toString(in.shape) + ", whose last dimensions are not the kernel_size of " +
+                   quoted(window) + ", which mirror_kernel needs");
+  return std::make_unique<TransposedWeights>(call, static_cast<size_t>(window[0] * window[1]));
 }
 
 /// Rows of the matrix of a weight: the channels of a group, padded to the alignment, at each position of the window.
@@ -237,9 +270,9 @@ std::unique_ptr<Kernel> makePrepareVolumes(const OpCall &call) {
 
 std::vector<OpInfo> convolutionWeightOps() {
   return {
-      {"ttnn.prepare_conv2d_weights", makePrepare<false>},
+      {"ttnn.prepare_conv2d_weights", makePrepare},
       {"ttnn.prepare_conv2d_bias", makePrepareBias},
-      {"ttnn.prepare_conv_transpose2d_weights", makePrepare<true>},
+      {"ttnn.prepare_conv_transpose2d_weights", makePrepareTransposed},
       {"ttnn.prepare_conv_transpose2d_bias", makePrepareBias},
       {"ttnn.prepare_conv3d_weights", makePrepareVolumes},
   };

@@ -154,13 +154,27 @@ def test_rectangles_of_a_mesh() -> None:
             mesh.create_submesh(ttnn.MeshShape(1, 1))
         with pytest.raises(ValueError, match="submesh_shape is 2x3; expected divisors of the mesh's 2x4"):
             mesh.create_submeshes(ttnn.MeshShape(2, 3))
+        with pytest.raises(ValueError, match=r"submesh_shape is \[1, 1, 2\]; expected \(rows, columns\)"):
+            mesh.create_submeshes((1, 1, 2))
         ttnn.close_mesh_device(rows[0])
+        with pytest.raises(ttnn.DeviceError, match="overlaps"):
+            mesh.create_submeshes(ttnn.MeshShape(1, 2))
+        assert mesh.get_submeshes() == [rows[1]]
         pair = mesh.create_submesh(ttnn.MeshShape(1, 2), ttnn.MeshCoordinate(0, 2))
         assert mesh.get_submeshes() == [rows[1], pair]
         for each in (rows[1], pair):
             ttnn.close_mesh_device(each)
         mesh.reshape(ttnn.MeshShape(1, 8))
         assert tuple(mesh.shape) == (1, 8)
+
+
+def test_a_dropped_rectangle_returns_its_chips() -> None:
+    with ttnn.open_mesh_device(ttnn.MeshShape(1, 2)) as mesh:
+        for _ in range(2):
+            half = mesh.create_submesh(ttnn.MeshShape(1, 1))
+            assert mesh.get_submeshes() == [half]
+            del half
+        assert mesh.get_submeshes() == []
 
 
 def test_slices_of_convolutions() -> None:
