@@ -52,13 +52,12 @@ void KernelRun::requireOthers(std::string_view function) const {
 CoreIndex KernelRun::coreAt(uint64_t x, uint64_t y, std::string_view function) const {
   requireOthers(function);
   const sim::ChipDesc &chip = core.l1.chip;
-  x = inGrid(chip, x);
-  y = inGrid(chip, y);
-  if (x >= static_cast<uint64_t>(chip.gridColumns) || y >= static_cast<uint64_t>(chip.gridRows))
+  const uint64_t column = inGrid(chip, x), row = inGrid(chip, y);
+  if (column >= static_cast<uint64_t>(chip.gridColumns) || row >= static_cast<uint64_t>(chip.gridRows))
     fail(function, "the NOC address is of core (y=" + std::to_string(y) + ", x=" + std::to_string(x) +
                        "); the grid has " + std::to_string(chip.gridRows) + "x" + std::to_string(chip.gridColumns) +
                        " cores");
-  return static_cast<CoreIndex>(y * static_cast<uint64_t>(chip.gridColumns) + x);
+  return static_cast<CoreIndex>(row * static_cast<uint64_t>(chip.gridColumns) + column);
 }
 
 std::byte *KernelRun::coreBytes(CoreIndex index, uint64_t address, uint32_t bytes, std::string_view function) const {

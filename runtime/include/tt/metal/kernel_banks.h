@@ -52,6 +52,7 @@ template <bool dram> struct InterleavedAddrGen {
   }
 };
 
+/// Numbers of tt.target.DataType.
 enum class DataFormat : uint8_t {
   Float32 = 0,
   Float16 = 1,
@@ -68,15 +69,9 @@ enum class DataFormat : uint8_t {
   Int32 = 12,
 };
 
-/// Tiles: the size of a page is that of a tile.
-/// A format, or its number.
-struct FormatOfBuffer {
-  uint32_t number;
-  operator uint32_t() const { return number; }
-  operator DataFormat() const { return static_cast<DataFormat>(number); }
-};
-inline FormatOfBuffer get_dataformat(uint32_t cb) { return {tt::metal::api->cbDataType(cb)}; }
+inline DataFormat get_dataformat(uint32_t cb) { return static_cast<DataFormat>(tt::metal::api->cbDataType(cb)); }
 
+/// Tiles: the size of a page is that of a tile.
 template <bool dram> struct InterleavedAddrGenFast {
   uint32_t bank_base_address;
   uint32_t page_size;

@@ -73,13 +73,12 @@ inline bool cb_pages_reservable_at_back(uint32_t cb, uint32_t pages) {
 inline uint32_t get_read_ptr(uint32_t cb) { return tt::metal::api->cbReadAddress(cb); }
 inline uint32_t get_write_ptr(uint32_t cb) { return tt::metal::api->cbWriteAddress(cb); }
 inline uint32_t get_tile_size(uint32_t cb) { return tt::metal::api->cbTileBytes(cb); }
-/// Numbers of tt.target.DataType.
 
 //===- Data movement ------------------------------------------------------===//
 
 inline uint32_t get_absolute_logical_x() { return tt::metal::api->coreX(); }
 inline uint32_t get_absolute_logical_y() { return tt::metal::api->coreY(); }
-/// my_x[noc] and my_y[noc]: the same on both NOCs.
+/// my_x[noc] and my_y[noc]: the same on both NOCs, in the grid of worker cores.
 inline constexpr struct CoreX {
   uint32_t operator[](uint32_t) const { return get_absolute_logical_x(); }
 } my_x = {};

@@ -250,6 +250,8 @@ void kernel_main() {
     noc_async_read_tile(0, from, at);
     noc_async_read_barrier();
     noc_semaphore_wait(waits, 3);
+    if (get_dataformat(cb) != DataFormat::Float16_b || get_dataformat(cb) != get_dataformat(cb))
+      return;
     noc_async_write_multicast(at, get_noc_multicast_addr(x0 + 1, y, x1, y, at), get_tile_size(cb), 3);
     noc_async_writes_flushed();
     *flag = 1;
