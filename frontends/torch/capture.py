@@ -253,7 +253,7 @@ def check(graph: Graph, inputs: Sequence[Any]) -> FakeTensorMode:
         modes.add(value.fake_mode)
     for node in graph.nodes:
         if node.meta.get("unbacked_bindings"):  # a second run would leave the shape environment with unused symbols
-            raise UnsuitedError(f"{node.target}, whose results depend on values in their sizes")
+            raise UnsuitedError(f"{node.target}, which gives a number or sizes that depend on values")
         if node.op in ("call_module", "get_attr") or isinstance(node.target, HigherOrderOperator):
             raise UnsuitedError(f"{node.target}, which the graph holds or which has a graph of its own")
         called = node.op in ("call_function", "call_method")

@@ -200,8 +200,7 @@ def compress(g: Emitter, node: Node, x: Value, condition: Value) -> Value:
     where = np.flatnonzero(condition.known).astype(I32)
     if where.size and where[-1] >= x.shape[axis]:
         raise Refused(f"the condition names element {where[-1]} of {x.shape[axis]}")
-    shape = tuple(where.size if d == axis else n for d, n in enumerate(x.shape))
-    return g.gather(x, Value.of(where), axis) if math.prod(shape) else g.full(shape, 0, x.dtype)
+    return g.gather(x, Value.of(where), axis)
 
 
 @op("NonZero", keep=True, decides=Decides.ORDER)
