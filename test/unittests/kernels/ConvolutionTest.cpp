@@ -40,6 +40,20 @@ TEST_P(Convolutions, MatchTheLoops) {
   }
 }
 
+/// Which are read as they are, or widened once: the sums are those of the same values in f32.
+TEST_P(Convolutions, WeightsOfBf16HaveTheSameSums) {
+  const Case &c = GetParam();
+  const Value x = random(f32, c.images(c.sizes, c.in), -1, 1, 1), narrow = random(bf16, c.filter(), -1, 1, 2);
+  Value wide(f32, c.filter());
+  const std::vector<double> values = narrow.values();
+  for (size_t i = 0; i < values.size(); ++i)
+    wide.set(i, values[i]);
+  const Shape out = c.images(c.results(), c.out);
+  for (bool constant : {false, true})
+    expectEqual(run(c.name(), {&x, &narrow}, f32, out, c.attributes(), {false, constant}),
+                run(c.name(), {&x, &wide}, f32, out, c.attributes(), {false, constant}).values());
+}
+
 /// Products beyond 31 bits, of every type; sums wrap to 32 bits and then to the result's.
 TEST_P(Convolutions, OfIntegersAreExact) {
   const Case &c = GetParam();

@@ -263,11 +263,20 @@ constexpr Multiply ofVectors[3] = {multiplyRows<rows, 1, 1>, multiplyRows<rows, 
 constexpr const Multiply *byVectors[blockRows(Unit::F32)] = {ofVectors<1>, ofVectors<2>, ofVectors<3>,
                                                              ofVectors<4>, ofVectors<5>, ofVectors<6>};
 
+/// Makes the first and the second halves of two vectors two vectors. Done twice, they are as before.
+[[gnu::always_inline]] inline void exchangeHalves(__m512 &x, __m512 &y) {
+  const __m512 first = _mm512_shuffle_f32x4(x, y, 0x44);
+  y = _mm512_shuffle_f32x4(x, y, 0xee);
+  x = first;
+}
+
 /// Rows at the block's offsets times a panel of at most 32 columns: it stays in the first-level cache, and is read for
 /// twice as many rows at a time as one of 64 columns.
-template <int rows, int vectors> void multiplyApart(const Block &block) {
-  constexpr int64_t columns = tileApart512.columns, sums = width(Unit::F32);
+/// narrow: of packNarrow, whose row of 32 is one load. The columns of one half of each sixteen are multiplied together.
+template <int rows, int vectors, bool narrow = false> void multiplyApart(const Block &block) {
+  constexpr int64_t columns = tileApart512.columns, sums = width(Unit::F32), valueBytes = narrow ? 2 : 4;
   constexpr int unroll = 4;
+  static_assert(!narrow || vectors == 2);
   const float *a[rows];
   for (int r = 0; r < rows; ++r)
     a[r] = reinterpret_cast<const float *>(block.a + block.offsets[r]);
@@ -275,13 +284,22 @@ template <int rows, int vectors> void multiplyApart(const Block &block) {
   for (int r = 0; r < rows; ++r)
     for (int v = 0; v < vectors; ++v)
       sum[r][v] = block.accumulate ? _mm512_load_ps(block.c + r * sums + v * 16) : _mm512_setzero_ps();
+  if constexpr (narrow)
+    for (int r = 0; r < rows; ++r)
+      exchangeHalves(sum[r][0], sum[r][1]);
   const std::byte *panel = block.panel;
-  auto step = [&](int64_t i, const float *at) __attribute__((always_inline)) {
+  auto step = [&](int64_t i, const std::byte *at) __attribute__((always_inline)) {
     // The next step is not loaded ahead: there are registers for one step only.
     asm volatile("" ::: "memory");
     __m512 right[vectors];
-    for (int v = 0; v < vectors; ++v)
-      right[v] = _mm512_load_ps(at + v * 16);
+    if constexpr (narrow) {
+      const __m512i both = _mm512_load_si512(at);
+      right[0] = _mm512_castsi512_ps(_mm512_slli_epi32(both, 16));
+      right[1] = _mm512_castsi512_ps(_mm512_and_si512(both, _mm512_set1_epi32(-0x10000)));
+    } else {
+      for (int v = 0; v < vectors; ++v)
+        right[v] = _mm512_load_ps(at + v * 64);
+    }
     for (int r = 0; r < rows; ++r) {
       const __m512 left = _mm512_set1_ps(a[r][i]);
       for (int v = 0; v < vectors; ++v)
@@ -290,15 +308,16 @@ template <int rows, int vectors> void multiplyApart(const Block &block) {
   };
   Ahead<_MM_HINT_T1> ahead(block, block.k / unroll * block.parts);
   for (int64_t part = 0;;) {
-    const auto *b = reinterpret_cast<const float *>(panel);
+    const std::byte *b = panel;
+    constexpr int64_t rowBytes = columns * valueBytes;
     int64_t i = 0;
-    for (; i + unroll <= block.k; i += unroll, b += unroll * columns) {
+    for (; i + unroll <= block.k; i += unroll, b += unroll * rowBytes) {
       ahead.step();
 #pragma clang loop unroll(full)
       for (int j = 0; j < unroll; ++j)
-        step(i + j, b + j * columns);
+        step(i + j, b + j * rowBytes);
     }
-    for (; i < block.k; ++i, b += columns)
+    for (; i < block.k; ++i, b += rowBytes)
       step(i, b);
     if (++part == block.parts)
       break;
@@ -306,17 +325,21 @@ template <int rows, int vectors> void multiplyApart(const Block &block) {
       a[r] += block.partBytes / 4;
     panel += block.partPanelBytes;
   }
+  if constexpr (narrow)
+    for (int r = 0; r < rows; ++r)
+      exchangeHalves(sum[r][0], sum[r][1]);
   for (int r = 0; r < rows; ++r)
     for (int v = 0; v < vectors; ++v)
       _mm512_store_ps(block.c + r * sums + v * 16, sum[r][v]);
 }
 
-/// [vectors - 1][rows - 1]
-template <int vectors>
+/// [rows - 1]
+template <int vectors, bool narrow = false>
 constexpr Multiply apartOf[tileApart512.rows] = {
-    multiplyApart<1, vectors>, multiplyApart<2, vectors>,  multiplyApart<3, vectors>,  multiplyApart<4, vectors>,
-    multiplyApart<5, vectors>, multiplyApart<6, vectors>,  multiplyApart<7, vectors>,  multiplyApart<8, vectors>,
-    multiplyApart<9, vectors>, multiplyApart<10, vectors>, multiplyApart<11, vectors>, multiplyApart<12, vectors>};
+    multiplyApart<1, vectors, narrow>,  multiplyApart<2, vectors, narrow>,  multiplyApart<3, vectors, narrow>,
+    multiplyApart<4, vectors, narrow>,  multiplyApart<5, vectors, narrow>,  multiplyApart<6, vectors, narrow>,
+    multiplyApart<7, vectors, narrow>,  multiplyApart<8, vectors, narrow>,  multiplyApart<9, vectors, narrow>,
+    multiplyApart<10, vectors, narrow>, multiplyApart<11, vectors, narrow>, multiplyApart<12, vectors, narrow>};
 
 //===----------------------------------------------------------------------===//
 // Rows with rows
@@ -486,7 +509,7 @@ void copyPart(const PartialRows &rows, int64_t groups, int64_t nextGroup, std::b
 
 void multiplyF32(const Block &block) {
   if (block.offsets)
-    return (block.columns > 16 ? apartOf<2> : apartOf<1>)[block.rows - 1](block);
+    return (block.narrow ? apartOf<2, true> : block.columns > 16 ? apartOf<2> : apartOf<1>)[block.rows - 1](block);
   const int64_t vectors = (block.columns + 15) / 16;
   if (block.panels == 1 && vectors < 4)
     byVectors[block.rows - 1][vectors - 1](block);

@@ -31,6 +31,7 @@ bool wholeTiles(Unit unit) { return unit == Unit::BF16 && hasMatrixUnit(); }
 TileApart tileApart() { return units() >= Units::AVX512 ? tileApart512 : tileApart2; }
 bool takesManyRows(Unit unit) { return unit == Unit::F32 && units() == Units::AVX2; }
 bool narrows(Unit unit) { return unit == Unit::F32 && units() == Units::AVX2; }
+bool narrowsApart(Unit unit) { return unit == Unit::F32 && units() >= Units::AVX2; }
 
 void pack(Unit unit, const std::byte *from, Strides strides, int64_t k, int64_t columns, std::byte *to,
           int64_t nextPanel) {
@@ -108,6 +109,7 @@ bool wholeTiles(Unit) { return false; }
 TileApart tileApart() { return tileApart2; }
 bool takesManyRows(Unit) { return false; }
 bool narrows(Unit) { return false; }
+bool narrowsApart(Unit) { return false; }
 void packNarrow(const std::byte *, Strides, int64_t, int64_t, std::byte *, int64_t) {}
 void widenNarrow(const std::byte *, int64_t, float *) {}
 void packPixelWeights(const std::byte *, Strides, int64_t, int64_t, std::byte *, int64_t) {}

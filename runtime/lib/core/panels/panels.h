@@ -55,6 +55,8 @@ constexpr int64_t manyDepth = 256;
 /// Whether panels of F32 may hold bf16 values, which are widened as they are read: half the memory, and the same sums,
 /// bit for bit.
 bool narrows(Unit unit);
+/// The same in blocks with offsets.
+bool narrowsApart(Unit unit);
 
 /// The strides of a matrix in elements.
 struct Strides {

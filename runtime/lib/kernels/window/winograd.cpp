@@ -421,7 +421,7 @@ private:
       mostTiles = ceilDivide(tiles, allBlocks);
     }
     placeBytes = (channels + 1) * width * floatBytes;
-    keepsWeights = !arePanelsDivided && slots * panelCount * places * placeBytes <= weightBytes;
+    keepsWeights = !arePanelsDivided && allBlocks > slots && slots * panelCount * places * placeBytes <= weightBytes;
     if (!keepsWeights)
       placeBytes = (std::min(channels, chunk) + 1) * width * floatBytes;
     ScratchLayout slot;
