@@ -248,7 +248,7 @@ constexpr MultiplyFew<Right> fewByRows[blockRows(Unit::F32)] = {multiplyFew<1, R
 /// One panel with any number of rows.
 template <bool narrow> void multiplyMany(const Block &block) {
   constexpr int64_t most = blockRows(Unit::F32);
-  alignas(64) float copy[manyDepth * fewColumns];
+  alignas(64) float copy[manyDepth256 * fewColumns];
   const int64_t groups = (block.rows + most - 1) / most, pieces = (block.columns + fewColumns - 1) / fewColumns;
   AheadOfMany ahead(block, groups * pieces * (block.k / aheadEach));
   for (int64_t column = 0; column < block.columns; column += fewColumns) {

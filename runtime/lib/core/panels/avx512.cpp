@@ -203,8 +203,24 @@ void pack(const std::byte *from, Strides strides, int64_t k, int64_t columns, st
 // Blocks
 //===----------------------------------------------------------------------===//
 
-template <int rows, int panels, int vectors = 4> void multiplyRows(const Block &block) {
-  constexpr int64_t columns = width(Unit::F32);
+/// Thirty-two values of packNarrow: the first halves of two vectors, and the second ones.
+[[gnu::always_inline]] inline void widenHalves(const std::byte *from, __m512 &first, __m512 &second) {
+  const __m512i both = _mm512_load_si512(from);
+  first = _mm512_castsi512_ps(_mm512_slli_epi32(both, 16));
+  second = _mm512_castsi512_ps(_mm512_and_si512(both, _mm512_set1_epi32(-0x10000)));
+}
+
+/// Makes the first and the second halves of two vectors two vectors. Done twice, they are as before.
+[[gnu::always_inline]] inline void exchangeHalves(__m512 &x, __m512 &y) {
+  const __m512 first = _mm512_shuffle_f32x4(x, y, 0x44);
+  y = _mm512_shuffle_f32x4(x, y, 0xee);
+  x = first;
+}
+
+/// narrow: of packNarrow; sums of two vectors are exchanged meanwhile.
+template <int rows, int panels, int vectors = 4, bool narrow = false> void multiplyRows(const Block &block) {
+  constexpr int64_t columns = width(Unit::F32), rowBytes = columns * (narrow ? 2 : 4);
+  static_assert(!narrow || vectors % 2 == 0);
   constexpr int unroll = panels == 1 ? 4 : 1;
   __m512 sum[panels][rows][vectors];
   auto *c = reinterpret_cast<char *>(block.c);
@@ -214,15 +230,27 @@ template <int rows, int panels, int vectors = 4> void multiplyRows(const Block &
         for (int v = 0; v < vectors; ++v)
           use(sum[p][r][v], reinterpret_cast<float *>(c + p * block.cStride) + r * columns + v * 16);
   };
+  const auto exchange = [&]() __attribute__((always_inline)) {
+    if constexpr (narrow)
+      for (int p = 0; p < panels; ++p)
+        for (int r = 0; r < rows; ++r)
+          for (int v = 0; v < vectors; v += 2)
+            exchangeHalves(sum[p][r][v], sum[p][r][v + 1]);
+  };
   eachSum([&](__m512 &value, const float *at)
               __attribute__((always_inline)) { value = block.accumulate ? _mm512_load_ps(at) : _mm512_setzero_ps(); });
+  exchange();
   const auto *a = reinterpret_cast<const float *>(block.a);
   const int64_t row = block.where.row / 4;
   auto step = [&](int64_t i, int p) __attribute__((always_inline)) {
-    const auto *b = reinterpret_cast<const float *>(block.panel + p * block.panelStride) + i * columns;
+    const std::byte *b = block.panel + p * block.panelStride + i * rowBytes;
     __m512 right[vectors];
-    for (int v = 0; v < vectors; ++v)
-      right[v] = _mm512_load_ps(b + v * 16);
+    if constexpr (narrow)
+      for (int v = 0; v < vectors; v += 2)
+        widenHalves(b + v * 32, right[v], right[v + 1]);
+    else
+      for (int v = 0; v < vectors; ++v)
+        right[v] = _mm512_load_ps(b + v * 64);
     for (int r = 0; r < rows; ++r) {
       const __m512 left = _mm512_set1_ps(a[r * row + i]);
       for (int v = 0; v < vectors; ++v)
@@ -243,31 +271,64 @@ template <int rows, int panels, int vectors = 4> void multiplyRows(const Block &
 #pragma clang loop unroll(full)
     for (int p = 0; p < panels; ++p)
       step(i, p);
+  exchange();
   eachSum([](__m512 value, float *at) __attribute__((always_inline)) { _mm512_store_ps(at, value); });
 }
 
 using Multiply = void (*)(const Block &);
+template <int rows, int panels, bool narrow> constexpr Multiply of = multiplyRows<rows, panels, 4, narrow>;
 /// [rows - 1][panels - 1]
+template <bool narrow>
 constexpr Multiply byPanels[blockRows(Unit::F32)][panelsTogether(Unit::F32, 1)] = {
-    {multiplyRows<1, 1>, multiplyRows<1, 2>, multiplyRows<1, 3>, multiplyRows<1, 4>, multiplyRows<1, 5>,
-     multiplyRows<1, 6>},
-    {multiplyRows<2, 1>, multiplyRows<2, 2>, multiplyRows<2, 3>},
-    {multiplyRows<3, 1>, multiplyRows<3, 2>},
-    {multiplyRows<4, 1>},
-    {multiplyRows<5, 1>},
-    {multiplyRows<6, 1>},
+    {of<1, 1, narrow>, of<1, 2, narrow>, of<1, 3, narrow>, of<1, 4, narrow>, of<1, 5, narrow>, of<1, 6, narrow>},
+    {of<2, 1, narrow>, of<2, 2, narrow>, of<2, 3, narrow>},
+    {of<3, 1, narrow>, of<3, 2, narrow>},
+    {of<4, 1, narrow>},
+    {of<5, 1, narrow>},
+    {of<6, 1, narrow>},
 };
 /// One panel of fewer than 64 columns: [rows - 1][vectors - 1]
 template <int rows>
 constexpr Multiply ofVectors[3] = {multiplyRows<rows, 1, 1>, multiplyRows<rows, 1, 2>, multiplyRows<rows, 1, 3>};
 constexpr const Multiply *byVectors[blockRows(Unit::F32)] = {ofVectors<1>, ofVectors<2>, ofVectors<3>,
                                                              ofVectors<4>, ofVectors<5>, ofVectors<6>};
+/// The same of packNarrow, of at most 32 columns.
+constexpr Multiply narrowHalf[blockRows(Unit::F32)] = {multiplyRows<1, 1, 2, true>, multiplyRows<2, 1, 2, true>,
+                                                       multiplyRows<3, 1, 2, true>, multiplyRows<4, 1, 2, true>,
+                                                       multiplyRows<5, 1, 2, true>, multiplyRows<6, 1, 2, true>};
 
-/// Makes the first and the second halves of two vectors two vectors. Done twice, they are as before.
-[[gnu::always_inline]] inline void exchangeHalves(__m512 &x, __m512 &y) {
-  const __m512 first = _mm512_shuffle_f32x4(x, y, 0x44);
-  y = _mm512_shuffle_f32x4(x, y, 0xee);
-  x = first;
+void multiplyFew(const Block &block) {
+  const int64_t vectors = (block.columns + 15) / 16;
+  if (block.panels == 1 && vectors < (block.narrow ? 3 : 4))
+    (block.narrow ? narrowHalf[block.rows - 1] : byVectors[block.rows - 1][vectors - 1])(block);
+  else
+    (block.narrow ? byPanels<true> : byPanels<false>)[block.rows - 1][block.panels - 1](block);
+}
+
+/// One panel of packNarrow with any number of rows, as if it were one of f32.
+void multiplyMany(const Block &block) {
+  constexpr int64_t columns = width(Unit::F32), most = blockRows(Unit::F32);
+  alignas(64) float copy[manyDepth512 * columns];
+  for (int64_t i = 0; i < block.k * columns; i += 32) {
+    __m512 first, second;
+    widenHalves(block.panel + i * 2, first, second);
+    exchangeHalves(first, second);
+    _mm512_store_ps(copy + i, first);
+    _mm512_store_ps(copy + i + 16, second);
+  }
+  const int64_t groups = (block.rows + most - 1) / most, step = (block.rows + groups - 1) / groups;
+  Block part = block;
+  part.panel = reinterpret_cast<const std::byte *>(copy);
+  part.narrow = false;
+  part.nextBytes = (block.nextBytes + groups * 64 - 1) / (groups * 64) * 64;
+  for (int64_t row = 0; row < block.rows; row += step) {
+    part.rows = step < block.rows - row ? step : block.rows - row;
+    multiplyFew(part);
+    part.a += step * block.where.row;
+    part.c += step * columns;
+    part.next += part.nextLine ? 0 : part.nextBytes;
+    part.nextFirst += part.nextLine ? part.nextBytes / 64 : 0;
+  }
 }
 
 /// Rows at the block's offsets times a panel of at most 32 columns: it stays in the first-level cache, and is read for
@@ -293,9 +354,7 @@ template <int rows, int vectors, bool narrow = false> void multiplyApart(const B
     asm volatile("" ::: "memory");
     __m512 right[vectors];
     if constexpr (narrow) {
-      const __m512i both = _mm512_load_si512(at);
-      right[0] = _mm512_castsi512_ps(_mm512_slli_epi32(both, 16));
-      right[1] = _mm512_castsi512_ps(_mm512_and_si512(both, _mm512_set1_epi32(-0x10000)));
+      widenHalves(at, right[0], right[1]);
     } else {
       for (int v = 0; v < vectors; ++v)
         right[v] = _mm512_load_ps(at + v * 64);
@@ -510,11 +569,7 @@ void copyPart(const PartialRows &rows, int64_t groups, int64_t nextGroup, std::b
 void multiplyF32(const Block &block) {
   if (block.offsets)
     return (block.narrow ? apartOf<2, true> : block.columns > 16 ? apartOf<2> : apartOf<1>)[block.rows - 1](block);
-  const int64_t vectors = (block.columns + 15) / 16;
-  if (block.panels == 1 && vectors < 4)
-    byVectors[block.rows - 1][vectors - 1](block);
-  else
-    byPanels[block.rows - 1][block.panels - 1](block);
+  (block.rows > blockRows(Unit::F32) ? multiplyMany : multiplyFew)(block);
 }
 
 void dotF32(const Dots &work) {

@@ -29,9 +29,8 @@ bool hasMatrixUnit() {
 bool supported(Unit unit) { return units() >= (unit == Unit::F32 ? Units::AVX2 : Units::AVX512_BF16); }
 bool wholeTiles(Unit unit) { return unit == Unit::BF16 && hasMatrixUnit(); }
 TileApart tileApart() { return units() >= Units::AVX512 ? tileApart512 : tileApart2; }
-bool takesManyRows(Unit unit) { return unit == Unit::F32 && units() == Units::AVX2; }
-bool narrows(Unit unit) { return unit == Unit::F32 && units() == Units::AVX2; }
-bool narrowsApart(Unit unit) { return unit == Unit::F32 && units() >= Units::AVX2; }
+bool takesManyRows(Unit unit, bool narrow) { return unit == Unit::F32 && (narrow || units() == Units::AVX2); }
+int64_t manyDepth() { return units() >= Units::AVX512 ? manyDepth512 : manyDepth256; }
 
 void pack(Unit unit, const std::byte *from, Strides strides, int64_t k, int64_t columns, std::byte *to,
           int64_t nextPanel) {
@@ -107,9 +106,8 @@ Session::~Session() {
 bool supported(Unit) { return false; }
 bool wholeTiles(Unit) { return false; }
 TileApart tileApart() { return tileApart2; }
-bool takesManyRows(Unit) { return false; }
-bool narrows(Unit) { return false; }
-bool narrowsApart(Unit) { return false; }
+bool takesManyRows(Unit, bool) { return false; }
+int64_t manyDepth() { return manyDepth256; }
 void packNarrow(const std::byte *, Strides, int64_t, int64_t, std::byte *, int64_t) {}
 void widenNarrow(const std::byte *, int64_t, float *) {}
 void packPixelWeights(const std::byte *, Strides, int64_t, int64_t, std::byte *, int64_t) {}

@@ -47,16 +47,12 @@ constexpr TileApart tileApart2 = {6, 64}, tileApart512 = {12, 32};
 /// The one of this machine.
 TileApart tileApart();
 
-/// Whether a block of F32 may have any number of rows, if it has no offsets and `k` is at most manyDepth: AVX2, which
-/// copies sixteen columns of the panel to the first-level cache and multiplies all rows with them.
-bool takesManyRows(Unit unit);
-constexpr int64_t manyDepth = 256;
-
-/// Whether panels of F32 may hold bf16 values, which are widened as they are read: half the memory, and the same sums,
-/// bit for bit.
-bool narrows(Unit unit);
-/// The same in blocks with offsets.
-bool narrowsApart(Unit unit);
+/// Whether a block of F32 may have any number of rows, if it has no offsets and `k` is at most manyDepth: some columns
+/// of the panel are copied to the first-level cache, and all rows are multiplied with them. AVX-512 needs this only to
+/// widen values once.
+bool takesManyRows(Unit unit, bool narrow = false);
+constexpr int64_t manyDepth256 = 256, manyDepth512 = 128; // of 16 columns; of all 64
+int64_t manyDepth();
 
 /// The strides of a matrix in elements.
 struct Strides {
@@ -70,7 +66,8 @@ struct Strides {
 void pack(Unit unit, const std::byte *from, Strides strides, int64_t k, int64_t columns, std::byte *to,
           int64_t nextPanel);
 
-/// The same for bf16 values, for panels that hold them (`narrows`): half of panelBytes each.
+/// The same for panels of F32 that hold bf16 values, which are widened as they are read: half of panelBytes each, and
+/// the same sums, bit for bit.
 void packNarrow(const std::byte *from, Strides strides, int64_t k, int64_t columns, std::byte *to, int64_t nextPanel);
 /// Reads columns of such a row as f32, both aligned to 32 bytes; `columns` is a multiple of 16.
 void widenNarrow(const std::byte *row, int64_t columns, float *to);

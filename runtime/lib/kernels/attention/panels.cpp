@@ -149,7 +149,7 @@ private:
   static void multiply(const panels::Session &session, const std::byte *left, panels::Rows where, int64_t count,
                        const std::byte *panel, int64_t k, int64_t columns, float *c, bool accumulate) {
     const bool many = panels::takesManyRows(unit) && count > step;
-    const int64_t each = many ? count : step, chunk = many ? panels::manyDepth : k;
+    const int64_t each = many ? count : step, chunk = many ? panels::manyDepth() : k;
     for (int64_t from = 0; from < k; from += chunk)
       for (int64_t at = 0; at < count; at += each) {
         panels::Block work{};

@@ -15,7 +15,6 @@
 #include "tt/parallel.h"
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 
 namespace tt::ttnn {
@@ -29,24 +28,22 @@ public:
   PanelMatmul(const OpCall &call, const Product &product, Unit unit, DataType produced, int biasIndex,
               const std::string &activation, std::shared_ptr<const LeftRows> leftRows)
       : p(product), unit(unit), leftRows(std::move(leftRows)), taps(this->leftRows ? this->leftRows->taps() : 1),
-        bytes(panels::elementBytes(unit)), bias(biasIndex),
-        many(panels::takesManyRows(unit) && product.m > 2 * panels::blockRows(unit)),
-        finishing(unit, produced, activation), producedBytes(static_cast<int64_t>(storageBytes(produced))),
-        depth(panels::depth(unit, p.k)), width(panels::width(unit)), panelCount(ceilDivide(p.n, width)),
-        matrices(rightMatrices(p)) {
+        bytes(panels::elementBytes(unit)), bias(biasIndex), finishing(unit, produced, activation),
+        producedBytes(static_cast<int64_t>(storageBytes(produced))), depth(panels::depth(unit, p.k)),
+        width(panels::width(unit)), panelCount(ceilDivide(p.n, width)), matrices(rightMatrices(p)) {
     const DataType type = unit == Unit::F32 ? DataType::Float32 : DataType::BFloat16;
     packedA = library::Packed(call, 0, type, layout);
     const bool isBf16 = storageType(operand(call, 1).dtype) == StorageType::BF16;
-    if (unit == Unit::F32 && isBf16 && library::constantOperand(call, 1)) {
+    narrow = unit == Unit::F32 && isBf16 && library::constantOperand(call, 1);
+    if (narrow)
       rightBytes = panels::elementBytes(Unit::BF16);
-      narrow = panels::narrows(unit);
-    }
-    rowBytes = width * (narrow ? rightBytes : bytes);
+    many = panels::takesManyRows(unit, narrow) && p.m > 2 * panels::blockRows(unit);
+    rowBytes = width * rightBytes;
     panelBytes = depth * rowBytes;
     if (isBf16 && taps == 1)
       blocks = BlockColumns(call, p);
     if (!blocks)
-      packedB = library::Packed(call, 1, rightBytes < bytes ? DataType::BFloat16 : type, layout);
+      packedB = library::Packed(call, 1, narrow ? DataType::BFloat16 : type, layout);
     if (bias >= 0)
       packedBias = library::Packed(call, static_cast<size_t>(bias), DataType::Float32, layout);
     if (!blocks && packedB.constantValues() && call.constants)
@@ -145,7 +142,7 @@ private:
   /// a panel in the first.
   void cut() {
     constexpr int64_t cacheBytes = 1 << 20;
-    int64_t chunk = many ? panels::manyDepth : unit == Unit::F32 ? 128 : 256; // 16 KB of 16 columns; 32 KB, or 16
+    int64_t chunk = many ? panels::manyDepth() : unit == Unit::F32 ? 128 : 256; // 16 KB of 16 columns; 32 KB, or 16
     // If all of k is multiplied at once, the sums of a step are finished in the first-level cache. The panels are read
     // again for each step.
     stepByStep = unit == Unit::BF16 && keepsPanels && p.m > panels::blockRows(unit) &&
@@ -248,31 +245,8 @@ private:
       packTaps(reinterpret_cast<const uint16_t *>(b), piece, to, next);
     else if (narrow)
       panels::packNarrow(from, {p.bRow, p.bColumn}, rowsOf(piece), columnsOf(piece), to, next);
-    else if (rightBytes < bytes)
-      packWidened(reinterpret_cast<const uint16_t *>(from), {p.bRow, p.bColumn}, rowsOf(piece), columnsOf(piece), to,
-                  next);
     else
       panels::pack(unit, from, {p.bRow, p.bColumn}, rowsOf(piece), columnsOf(piece), to, next);
-  }
-  /// Values of bf16 on their way to panels of f32, some at a time: all of them would take twice the memory of the
-  /// matrix. For AVX-512 without bf16 products (`panels::narrows`).
-  void packWidened(const uint16_t *from, panels::Strides strides, int64_t rows, int64_t columns, std::byte *to,
-                   int64_t next) const {
-    constexpr int64_t mostRows = 128;
-    alignas(64) float values[mostRows * panels::width(Unit::F32)];
-    const bool byRows = strides.row > strides.column;
-    for (int64_t column = 0; column < columns; column += width, to += next)
-      for (int64_t row = 0; row < rows; row += mostRows) {
-        const int64_t height = std::min(mostRows, rows - row), across = std::min(width, columns - column);
-        const int64_t lines = byRows ? height : across, length = byRows ? across : height;
-        const int64_t apart = byRows ? strides.row : strides.column, along = byRows ? strides.column : strides.row;
-        const uint16_t *line = from + row * strides.row + column * strides.column;
-        for (int64_t i = 0; i < lines; ++i, line += apart)
-          widen(line, along, length, values + i * length);
-        panels::pack(unit, reinterpret_cast<const std::byte *>(values),
-                     byRows ? panels::Strides{length, 1} : panels::Strides{1, length}, height, across,
-                     to + row * rowBytes, next);
-      }
   }
   /// Values of a block format, as bf16 some at a time.
   void packExpanded(const Piece &piece, std::byte *to, int64_t next) const {
@@ -288,8 +262,6 @@ private:
         const auto *from = reinterpret_cast<const std::byte *>(values);
         if (narrow)
           panels::packNarrow(from, {1, height}, height, across, at, next);
-        else if (rightBytes < bytes)
-          packWidened(values, {1, height}, height, across, at, next);
         else
           panels::pack(unit, from, {1, height}, height, across, at, next);
       }
@@ -314,14 +286,6 @@ private:
         panels::pack(unit, reinterpret_cast<const std::byte *>(values), {1, height}, height, across,
                      to + (row - piece.firstRow) * rowBytes, next);
       }
-  }
-  static void widen(const uint16_t *from, int64_t step, int64_t count, float *to) {
-    if (step == 1)
-      for (int64_t i = 0; i < count; ++i)
-        to[i] = std::bit_cast<float>(static_cast<uint32_t>(from[i]) << 16);
-    else
-      for (int64_t i = 0; i < count; ++i)
-        to[i] = std::bit_cast<float>(static_cast<uint32_t>(from[i * step]) << 16);
   }
   /// The same piece of some matrices, on all threads; to: the memory of all panels.
   void pack(const std::byte *b, int64_t firstMatrix, int64_t lastMatrix, const Piece &piece, std::byte *to) const {
@@ -509,8 +473,8 @@ private:
   std::shared_ptr<const LeftRows> leftRows;
   int64_t taps;
   int64_t bytes;              // of an element
-  int64_t rightBytes = bytes; // of an element of the right operand: fewer for constants of bf16 with sums in f32
-  bool narrow = false;        // whose panels hold them as they are
+  bool narrow;                // the right operand is a constant of bf16, and sums are those of f32
+  int64_t rightBytes = bytes; // of its elements
   int bias;
   bool many; // rows are multiplied at a time
   SumsFinish finishing;

@@ -143,7 +143,7 @@ private:
     }
   }
 
-  static constexpr int64_t columnsAtOnce = 8; // that `dot` reads side by side
+  static constexpr int64_t columnsAtOnce = 8; // that are expanded
   Product p;
   Unit unit;
   int64_t bytes; // of an element of the left operand

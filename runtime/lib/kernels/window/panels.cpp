@@ -363,7 +363,7 @@ private:
   }
 
   void placeWeights(const OpCall &call) {
-    narrow = panels::narrowsApart(unit) && storageType(operand(call, 1).dtype) == StorageType::BF16;
+    narrow = storageType(operand(call, 1).dtype) == StorageType::BF16;
     weights = library::Packed(call, 1, narrow ? DataType::BFloat16 : DataType::Float32, layout);
     weightBytes = narrow ? panels::elementBytes(Unit::BF16) : panels::elementBytes(unit);
     rowBytes = tile.columns * weightBytes;
