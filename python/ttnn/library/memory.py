@@ -106,8 +106,7 @@ def sharded_to_interleaved(
 ) -> Tensor:
     """Returns a sharded tensor interleaved, in DRAM unless `memory_config` says otherwise.
 
-    A result of sharded tensors is interleaved unless its call said otherwise; it is moved alike, as programs for a card
-    expect it in shards.
+    An interleaved tensor is moved alike: results that a card leaves in shards may be interleaved here.
 
     Raises:
         TypeError: an argument is of another type.

@@ -381,6 +381,7 @@ std::vector<TensorSpec> resultSpecs(const Callable &callable, std::span<const st
     failCall(callable,
              std::to_string(outputs.size()) + " descriptions of " + std::to_string(shapes.size()) + " results");
   TensorSpec like;
+  const TensorSpec *sharded = nullptr; // the first operand on a device
   bool first = true;
   for (const auto &operand : operands) {
     if (!operand)
@@ -391,15 +392,18 @@ std::vector<TensorSpec> resultSpecs(const Callable &callable, std::span<const st
       first = false;
     }
     like.distributed |= operand->distributed;
-    // A sharded operand's memory would not fit another shape: results are interleaved unless requested otherwise.
-    if (like.memory.buffer == BufferType::SystemMemory && operand->memory.buffer != BufferType::SystemMemory)
+    if (like.memory.buffer == BufferType::SystemMemory && operand->memory.buffer != BufferType::SystemMemory) {
       like.memory = {operand->memory.buffer, MemoryLayout::Interleaved, {}, {}};
+      sharded = operand->memory.shardShape.empty() ? nullptr : &*operand;
+    }
   }
   like.layout = resultLayout(callable, operands, like.layout);
   if (callable.function->defaultsToDram() && like.memory.buffer != BufferType::SystemMemory)
     like.memory.buffer = BufferType::DRAM;
   like.distributed = (like.distributed || spreads) && !gathers;
   const bool onDevice = device || like.memory.buffer != BufferType::SystemMemory;
+  if (gathers || callable.function->defaultsToDram())
+    sharded = nullptr;
   if (gathers)
     like.memory = {};
   else if (device && like.memory.buffer == BufferType::SystemMemory &&
@@ -412,7 +416,7 @@ std::vector<TensorSpec> resultSpecs(const Callable &callable, std::span<const st
     spec.shape.assign(shapes[i].begin(), shapes[i].end());
     const ResultType type = resultType(callable, operands, attributes, i, like.dtype);
     spec.dtype = type.type;
-    bool given = false;
+    bool given = false, placed = false;
     if (!outputs.empty()) {
       const Output &output = outputs[outputs.size() > 1 ? i : 0];
       // One description for several results does not apply to their indices.
@@ -420,11 +424,15 @@ std::vector<TensorSpec> resultSpecs(const Callable &callable, std::span<const st
       if (given)
         spec.dtype = *output.dtype;
       spec.layout = output.layout.value_or(spec.layout);
-      if (output.memory && onDevice)
+      placed = output.memory && onDevice;
+      if (placed)
         spec.memory = *output.memory;
       if (const Device where = device ? device : deviceOf(values); where)
         completeShards(where->chip(), spec);
     }
+    // Shards fit the shape and the layout that they are of; other results are interleaved.
+    if (!placed && sharded && spec.shape == sharded->shape && spec.layout == sharded->layout)
+      spec.memory = sharded->memory;
     if (!given && spec.layout == Layout::RowMajor && sim::isBlockFormat(spec.dtype))
       spec.dtype = DataType::BFloat16; // block formats exist in tiles
     specs.push_back(std::move(spec));

@@ -283,7 +283,23 @@ def test_memory(device: ttnn.Device) -> None:
     tensor = ttnn.from_torch(torch.ones(256, 64), layout=ttnn.TILE_LAYOUT, device=device, memory_config=sharded)
     assert tensor.memory_config() == sharded
     assert tensor.is_sharded()
-    assert ttnn.relu(tensor).memory_config() == ttnn.L1_MEMORY_CONFIG
+    assert (ttnn.relu(tensor) + 1.0).memory_config() == sharded
+    half = ttnn.typecast(ttnn.layer_norm(tensor), ttnn.bfloat8_b)
+    assert half.memory_config() == sharded and torch.equal(ttnn.to_torch(half), torch.zeros(256, 64))
+    for moved in (ttnn.sum(tensor, -1), tensor[:32], ttnn.to_layout(tensor, ttnn.ROW_MAJOR_LAYOUT)):
+        assert moved.memory_config() == ttnn.L1_MEMORY_CONFIG
+    assert ttnn.matmul(tensor, tensor, transpose_b=True).memory_config() == ttnn.DRAM_MEMORY_CONFIG
+    square = ttnn.to_memory_config(
+        ttnn.ones([256, 256], layout=ttnn.TILE_LAYOUT, device=device),
+        wide := ttnn.MemoryConfig(
+            sharded.memory_layout,
+            sharded.buffer_type,
+            ttnn.ShardSpec(ttnn.CoreGrid(y=8, x=1), [32, 256], ttnn.ShardOrientation.ROW_MAJOR),
+        ),
+    )
+    assert ttnn.matmul(square, square).memory_config() == ttnn.DRAM_MEMORY_CONFIG
+    assert ttnn.transpose(square, 0, 1).memory_config() == wide
+    del square, half, moved
     assert ttnn.relu(tensor, memory_config=ttnn.DRAM_MEMORY_CONFIG).memory_config() == ttnn.DRAM_MEMORY_CONFIG
     with pytest.raises(ttnn.OutOfMemoryError, match="L1"):
         ttnn.zeros([64, 1 << 20], device=device, memory_config=ttnn.L1_MEMORY_CONFIG)
