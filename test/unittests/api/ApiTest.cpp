@@ -127,8 +127,11 @@ TEST(Api, OnADevice) {
     const ttnn::MemoryConfig sharded(ttnn::TensorMemoryLayout::HEIGHT_SHARDED, BufferType::L1,
                                      ttnn::ShardSpec(ttnn::CoreGrid{2, 1}, {32, 64}));
     EXPECT_EQ(ttnn::to_memory_config(y, sharded).memory_config().grid, (std::vector<int64_t>{2, 1}));
-    // What follows from a sharded tensor is interleaved.
-    EXPECT_EQ(ttnn::relu(ttnn::to_memory_config(y, sharded)).memory_config().layout, MemoryLayout::Interleaved);
+    // What follows from a sharded tensor is in its shards where these fit, unless the call says otherwise.
+    const auto inShards = ttnn::to_memory_config(y, sharded);
+    EXPECT_EQ(ttnn::relu(inShards).memory_config(), inShards.memory_config());
+    EXPECT_EQ(ttnn::relu(inShards, {}, ttnn::L1_MEMORY_CONFIG).memory_config().layout, MemoryLayout::Interleaved);
+    EXPECT_EQ(ttnn::reshape(inShards, {1, 64, 64}).memory_config().layout, MemoryLayout::Interleaved);
     const auto view = ttnn::reshape(y, {4096});
     EXPECT_EQ(view.data(), y.data());
     ttnn::deallocate(y);
