@@ -171,7 +171,7 @@ def fused_attention(
         mask = additive(g, mask, query.dtype)
         mask = g.reshape(mask, (1,) * (4 - mask.rank) + mask.shape)
         greatest = g.reduce(ttir.max, mask, [3], True)
-        seen = g.compare(ttir.gt, greatest, g.scalar(-math.inf, greatest))
+        seen = g.compare(ttir.ne, greatest, g.scalar(-math.inf, greatest))  # NaN is seen
         options["attention_mask"] = g.expand(mask, (query.shape[0], mask.shape[1], rows, columns)).ir
     if scale is not None:
         options["scale"] = float(scale)

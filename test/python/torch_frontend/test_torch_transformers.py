@@ -151,3 +151,13 @@ def test_exported_layers() -> None:
         for batch, length in ((3, 13), (5, 77)):
             x = torch.randn(batch, length, 64)
             assert_agree(compiled(x), model(x))
+
+
+def test_nan_in_a_mask_is_not_a_masked_row() -> None:
+    query, keys = torch.rand(1, 1, 4, 32), torch.rand(1, 1, 17, 32)
+    mask = torch.zeros(1, 1, 4, 17)
+    mask[0, 0, 0, 5] = torch.nan
+    mask[0, 0, 1] = -torch.inf
+    attend = torch.nn.functional.scaled_dot_product_attention
+    found = torch.compile(attend, backend="tt")(query, keys, keys, attn_mask=mask)
+    torch.testing.assert_close(found, attend(query, keys, keys, attn_mask=mask), equal_nan=True, rtol=1e-5, atol=1e-5)
