@@ -91,6 +91,8 @@ def test_vector_unit(machine: metal.Machine, function: str, expected: object) ->
         ("div_unary_tile(dst, 0x40000000)", lambda x: x / 2),
         ("unary_max_tile(dst, 0x3e800000)", lambda x: np.maximum(x, 0.25)),
         ("power_tile(dst, 3)", lambda x: x**3),
+        ("power_tile(dst, 0x40000000)", lambda x: x**2),
+        ("power_iterative_tile(dst, 2)", lambda x: x**2),
         ("binary_dest_reuse_tiles<ELWSUB, EltwiseBinaryReuseDestType::DEST_TO_SRCB>(0, 0, dst)", lambda x: x - x),
         ("mul_tiles_bcast_rows(0, 0, 0, 0, dst)", lambda x: x * x[:1]),
         ("sub_tiles_bcast_cols(0, 0, 0, 0, dst)", lambda x: x - x[:, :1]),

@@ -163,10 +163,14 @@ TT_KERNEL_FIXED_OP(lez_tile, "ttnn.le", false, 0)
 TT_KERNEL_FIXED_OP(exp2_tile, "ttnn.pow_tensor", true, 0x40000000)
 #undef TT_KERNEL_FIXED_OP
 
+/// The exponent is a small integer, or the bits of a float, as in the library's newer versions: the least normal float
+/// has larger ones.
 inline void power_tile(uint32_t dst, uint32_t exponent) {
-  tt::metal::api->scalarOp("ttnn.pow_tensor", false, dst, __builtin_bit_cast(uint32_t, static_cast<float>(exponent)),
-                           false, "power_tile");
+  const uint32_t bits = exponent < 0x800000 ? __builtin_bit_cast(uint32_t, static_cast<float>(exponent)) : exponent;
+  tt::metal::api->scalarOp("ttnn.pow_tensor", false, dst, bits, false, "power_tile");
 }
+inline void power_iterative_tile_init() { tt::metal::api->computeCheck("power_iterative_tile_init"); }
+inline void power_iterative_tile(uint32_t dst, uint32_t exponent) { power_tile(dst, exponent); }
 inline void square_tile(uint32_t dst) {
   const uint32_t dsts[] = {dst, dst, dst};
   tt::metal::api->tileOp(tt::metal::TileOp::mul_binary_tile, dsts);
