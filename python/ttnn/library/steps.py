@@ -249,7 +249,11 @@ def not_mirrored(function: str, value: bool, values: Values) -> None:
         and isinstance(window, list | tuple)
         and [*weights.shape[2:]] == [*window]
     ):
-        values["weight_tensor"] = flipped(flipped(weights, 2), 3)
+        turned = flipped(flipped(weights, 2), 3)
+        # Those on a device are not prepared any more: a call that returns them has to return them as prepared.
+        if turned.is_on_device():
+            turned = ttnn("reshape")(turned, [1, 1, math.prod(turned.shape) // turned.shape[1], turned.shape[1]])
+        values["weight_tensor"] = turned
 
 
 def release_input(function: str, value: bool, values: Values) -> Then | None:

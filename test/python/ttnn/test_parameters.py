@@ -377,6 +377,22 @@ def test_refuses(case: tuple[Callable[[Any], Any], type[Exception], str], device
         call(put(device, A))
 
 
+@pytest.mark.parametrize("is_on_device", [False, True])
+def test_mirrored_weights_that_are_returned_are_taken_again(is_on_device: bool, device: Any) -> None:
+    weights = ttnn.from_torch(KERNEL.flip(2, 3), device=device if is_on_device else None)
+    expected = functional.conv_transpose2d(images(IMAGES), KERNEL).permute(0, 2, 3, 1).reshape(1, 1, -1, 2)
+    for _ in range(3):
+        found, (weights, _) = ttnn.conv_transpose2d(
+            input_tensor=put(device, IMAGES),
+            weight_tensor=weights,
+            device=device,
+            **IMAGE,
+            mirror_kernel=False,
+            return_weights_and_bias=True,
+        )
+        torch.testing.assert_close(ttnn.to_torch(found), expected, rtol=2e-5, atol=2e-5)
+
+
 def test_results_of_reversed_scans_are_in_shards(device: Any) -> None:
     shards = ttnn.create_sharded_memory_config(
         (32, 96), CORES, ttnn.ShardStrategy.HEIGHT, use_height_and_width_as_shard_shape=True
