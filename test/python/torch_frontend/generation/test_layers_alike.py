@@ -47,7 +47,7 @@ def test_equal_ops_run_once() -> None:
     (report,) = reports
     ops = ops_of(report)
     # The mask in its form for additions, and which of its rows have no key; a layer has its result's zeros for itself.
-    assert (ops["ttnn.max"], ops["ttnn.gt"], ops["ttnn.where"]) == (1, 1, 1 + LAYERS), ops
+    assert (ops["ttnn.max"], ops["ttnn.ne"], ops["ttnn.where"]) == (1, 1, 1 + LAYERS), ops
     assert ops["ttnn.scaled_dot_product_attention"] == LAYERS
 
 
